@@ -1,0 +1,223 @@
+//! Keywords in their place, with their number of arguments, and all of those that a game needs.
+
+use crate::ast::{Atom, Rule, Term};
+use crate::check::keyword_of;
+use crate::check::outline::Outline;
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::source::Span;
+use crate::symbol::{Keyword, SymbolId};
+
+/// Adds findings about every rule.
+pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
+    let mut check = KeywordCheck { outline, findings };
+    for (idx, rule) in outline.rules.iter().enumerate() {
+        check.head(rule);
+        check.arguments(&rule.head);
+        for usage in outline.uses(idx) {
+            check.body(usage.atom);
+            check.arguments(usage.atom);
+        }
+        for literal in &rule.body {
+            check.connectives(literal);
+        }
+    }
+    if outline.is_gdl_two {
+        check.gdl_two();
+    }
+    if let Some(rule) = outline.rules.iter().find(|rule| outline.is_old_style(rule)) {
+        check.findings.push(
+            Diagnostic::warning(
+                Kind::KeywordArity,
+                rule.head.span,
+                "`base` is used in an old way, with a name and a number; these facts are ignored",
+            )
+            .help("write `(base (cell 1 1 b))` for each fluent, or leave it out"),
+        );
+    }
+}
+
+/// Adds findings about what no game can do without.
+pub(super) fn check_missing(outline: &Outline<'_>, findings: &mut Diagnostics) {
+    let examples = [
+        (Keyword::Role, "(role white)"),
+        (Keyword::Legal, "(<= (legal ?r (mark ?x)) (true (cell ?x b)))"),
+        (Keyword::Goal, "(<= (goal white 100) (line x))"),
+        (Keyword::Terminal, "(<= terminal (line x))"),
+    ];
+    for (keyword, example) in examples {
+        let is_there = outline.keyword(keyword).is_some_and(|relation| !outline.relations[relation].heads.is_empty());
+        if !is_there {
+            let what = if keyword == Keyword::Role { "fact" } else { "rule or fact" };
+            findings.push(
+                Diagnostic::file_error(Kind::MissingKeyword, format!("the description has no `{keyword}` {what}"))
+                    .help(format!("every game needs one, for example `{example}`")),
+            );
+        }
+    }
+}
+
+struct KeywordCheck<'a, 'b> {
+    outline: &'a Outline<'a>,
+    findings: &'b mut Diagnostics,
+}
+
+impl KeywordCheck<'_, '_> {
+    fn head(&mut self, rule: &Rule) {
+        let span = rule.head.span;
+        match keyword_of(&rule.head) {
+            Some(keyword @ (Keyword::True | Keyword::Does)) => {
+                let (what, instead) = if rule.has_arrow { ("the head of a rule", "next") } else { ("a fact", "init") };
+                let given = if keyword == Keyword::True { "the state" } else { "the players' moves" };
+                let help = if keyword == Keyword::True {
+                    format!("to say what holds, use `{instead}`")
+                } else {
+                    "to say what a role may do, use `legal`".to_owned()
+                };
+                let message = format!("`{keyword}` cannot be {what}: it is given by {given}");
+                self.findings.push(Diagnostic::error(Kind::KeywordHead, span, message).help(help));
+            }
+            Some(Keyword::Role) if !rule.body.is_empty() => self.findings.push(
+                Diagnostic::error(Kind::KeywordHead, span, "`role` cannot be the head of a rule: roles are facts")
+                    .help("write `(role name)` for each role"),
+            ),
+            _ => {}
+        }
+        if rule.has_arrow && rule.body.is_empty() {
+            self.findings.push(
+                Diagnostic::warning(Kind::EmptyBody, rule.span, "this rule has no body, so it is a fact")
+                    .help("write it without `<=`"),
+            );
+        }
+        if !self.outline.is_old_style(rule) {
+            self.arity(&rule.head);
+        }
+    }
+
+    fn body(&mut self, atom: &Atom) {
+        let Some(keyword) = keyword_of(atom) else { return };
+        let hint = match keyword {
+            Keyword::Init => "to ask what holds now, use `true`; facts about the start need a relation of their own",
+            Keyword::Next => "put the conditions of the `next` rules into a relation of their own and use that",
+            Keyword::Base | Keyword::Input => "put its conditions into a relation of its own and use that in both places",
+            _ => return self.arity(atom),
+        };
+        let message = format!("`{keyword}` cannot be a condition: it may stand only in heads and facts");
+        self.findings.push(Diagnostic::error(Kind::KeywordBody, atom.span, message).help(hint));
+    }
+
+    fn arity(&mut self, atom: &Atom) {
+        let Some(keyword) = keyword_of(atom) else { return };
+        let Some(expected) = keyword.arity() else { return };
+        let found = atom.args.len();
+        // In GDL-I `sees` is a name like any other.
+        if found == expected || (keyword == Keyword::Sees && !self.outline.is_gdl_two) {
+            return;
+        }
+        let argument = if expected == 1 { "argument" } else { "arguments" };
+        let message = format!("`{keyword}` takes exactly {expected} {argument}, not {found}");
+        let help = match keyword {
+            Keyword::Role => "write `(role name)` for each role",
+            Keyword::Init | Keyword::True | Keyword::Next | Keyword::Base => "put brackets around the fluent: `(true (cell 1 1 b))`",
+            Keyword::Legal | Keyword::Does | Keyword::Input => "give a role and a move: `(does white (mark 1 1))`",
+            Keyword::Goal => "give a role and a value: `(goal white 100)`",
+            Keyword::Terminal => "write `terminal` alone and put the conditions into the body",
+            _ => "give a role and what it sees",
+        };
+        self.findings.push(Diagnostic::error(Kind::KeywordArity, atom.span, message).help(help));
+    }
+
+    /// Terms of a top-level atom.
+    fn arguments(&mut self, atom: &Atom) {
+        let in_sees = self.outline.is_gdl_two && Keyword::of(atom.name) == Some(Keyword::Sees);
+        for arg in &atom.args {
+            self.term(arg, in_sees);
+        }
+    }
+
+    fn term(&mut self, term: &Term, in_sees: bool) {
+        match term {
+            Term::Variable(..) => {}
+            Term::Constant(name, span) => self.constant(*name, *span),
+            Term::Compound(name, args, span) => {
+                self.function(*name, *span, in_sees);
+                for arg in args {
+                    self.term(arg, in_sees);
+                }
+            }
+        }
+    }
+
+    fn constant(&mut self, name: SymbolId, span: Span) {
+        let Some(keyword) = Keyword::of(name) else { return };
+        let finding = match keyword {
+            Keyword::Arrow | Keyword::Not | Keyword::Or | Keyword::Distinct => {
+                Diagnostic::error(Kind::ConnectiveName, span, format!("`{keyword}` cannot be a constant"))
+                    .help("are brackets missing around it, or is another name needed?")
+            }
+            Keyword::And | Keyword::Sees => return,
+            _ => Diagnostic::warning(Kind::KeywordConstant, span, format!("the keyword `{keyword}` is used as a constant"))
+                .help("it works here, but another name would be clearer"),
+        };
+        self.findings.push(finding);
+    }
+
+    fn function(&mut self, name: SymbolId, span: Span, in_sees: bool) {
+        let Some(keyword) = Keyword::of(name) else { return };
+        if matches!(keyword, Keyword::And | Keyword::Sees) {
+            return;
+        }
+        let message = format!("the keyword `{keyword}` is used as a function inside a term");
+        // GDL-II sheets let roles see moves as `(sees r (does r2 m))`.
+        let finding = if in_sees && !keyword.is_connective() {
+            Diagnostic::warning(Kind::KeywordFunction, span, message).help("another name would be clearer")
+        } else if keyword.is_connective() {
+            Diagnostic::error(Kind::ConnectiveName, span, message).help("connectives join literals; terms need another name")
+        } else {
+            Diagnostic::error(Kind::KeywordFunction, span, message).help("choose another name for the function")
+        };
+        self.findings.push(finding);
+    }
+
+    fn connectives(&mut self, literal: &crate::ast::Literal) {
+        use crate::ast::Literal;
+        match literal {
+            Literal::Atom(_) | Literal::Distinct(..) => {}
+            Literal::Not(inner, span) => {
+                let what = match **inner {
+                    Literal::Not(..) => Some("not"),
+                    Literal::Or(..) => Some("or"),
+                    Literal::Distinct(..) => Some("distinct"),
+                    _ => None,
+                };
+                if let Some(what) = what {
+                    let message = format!("`not` is applied to `{what}`, which strict GDL does not know");
+                    self.findings.push(
+                        Diagnostic::warning(Kind::NegatedConnective, *span, message)
+                            .help("it is read as logic has it; other systems may refuse it"),
+                    );
+                }
+                self.connectives(inner);
+            }
+            Literal::Or(members, span) if members.is_empty() => self.findings.push(
+                Diagnostic::warning(Kind::EmptyOr, *span, "an `or` of nothing is always false, so this rule never fires")
+                    .help("add the alternatives, or delete the rule"),
+            ),
+            Literal::And(members, _) | Literal::Or(members, _) => {
+                members.iter().for_each(|member| self.connectives(member));
+            }
+        }
+    }
+
+    fn gdl_two(&mut self) {
+        let sees = self.outline.keyword(Keyword::Sees).and_then(|relation| self.outline.relations[relation].heads.first());
+        let Some(&rule) = sees else { return };
+        self.findings.push(
+            Diagnostic::warning(
+                Kind::GdlTwo,
+                self.outline.rules[rule as usize].head.span,
+                "this is a GDL-II game (it uses `sees`): players have imperfect information, which Agon cannot play yet",
+            )
+            .help("the rules are read and checked; matches treat every role as seeing the whole state"),
+        );
+    }
+}

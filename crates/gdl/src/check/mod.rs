@@ -1,0 +1,118 @@
+//! Rules as written → checked [`Rules`], or everything that is wrong with them.
+//!
+//! One file per question, each a function that adds findings; all of them run, so that an author sees everything at
+//! once. Errors are what cannot play; what the GDL specification forbids but the reference systems play is a warning.
+//!
+//! - Love, Hinrichs, Haley, Schkufza and Genesereth 2008, General Game Playing: Game Description Language
+//!   Specification (the well-formedness rules)
+
+mod dependency;
+mod goals;
+mod graph;
+mod keywords;
+mod names;
+mod outline;
+mod recursion;
+mod safety;
+mod strata;
+
+use rustc_hash::FxHashSet;
+
+use crate::ast::{self, Description};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::lower::lower;
+use crate::rules::{RelationId, Rule, Rules, Term};
+use crate::symbol::Keyword;
+
+use outline::Outline;
+
+/// Checks a description. The error case holds every finding, warnings too; with success, see [`Rules::warnings`].
+///
+/// ```
+/// let sheet = b"(role you) (legal you go) (goal you 100) (<= terminal (true over)) (<= (next over) (does you go))";
+/// let rules = agon_gdl::check(&agon_gdl::parse(sheet, &Default::default())).unwrap();
+/// assert_eq!(rules.roles.len(), 1);
+/// ```
+///
+/// # Errors
+/// All findings, if one of them is an error.
+pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
+    let mut findings = description.findings.clone();
+    // Where rules could not be read, what is missing or unused is not known: only judge what is there.
+    let is_complete = !findings.has_errors();
+    let outline = Outline::new(description);
+    keywords::check(&outline, &mut findings);
+    let ranging = safety::check(&outline, &mut findings);
+    dependency::check(&outline, &mut findings);
+    strata::check(&outline, &mut findings);
+    recursion::check(&outline, &mut findings);
+    goals::check(&outline, &mut findings);
+    names::check(&outline, is_complete, &mut findings);
+    if is_complete && !description.rules.is_empty() {
+        keywords::check_missing(&outline, &mut findings);
+    }
+    if findings.has_errors() {
+        findings.sort();
+        return Err(findings);
+    }
+    let is_dropped = |rule: &ast::Rule| outline.is_old_style(rule);
+    let (relations, mut rules) = lower(description, &ranging, is_dropped);
+    drop_duplicates(&mut rules, description, &mut findings);
+    findings.sort();
+    Ok(Rules {
+        source: description.source.clone(),
+        syntax: description.syntax,
+        symbols: description.symbols.clone(),
+        relations,
+        roles: roles(&rules),
+        rules,
+        is_gdl_two: outline.is_gdl_two,
+        warnings: findings,
+    })
+}
+
+/// The roles in the order of their facts.
+fn roles(rules: &[Rule]) -> Vec<Term> {
+    let facts = rules.iter().filter(|rule| rule.head.relation == RelationId::ROLE);
+    facts.map(|rule| rule.head.args[0].clone()).collect()
+}
+
+/// Removes rules that stand twice: a second `role` fact must not make a second role.
+fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &mut Diagnostics) {
+    let mut seen = FxHashSet::default();
+    let is_new: Vec<bool> = rules.iter().map(|rule| seen.insert((&rule.head, &rule.body))).collect();
+    if seen.len() == rules.len() {
+        return;
+    }
+    let mut duplicates = Vec::new();
+    let mut idx = 0;
+    rules.retain(|rule| {
+        let keep = is_new[idx];
+        idx += 1;
+        if !keep {
+            duplicates.push((rule.head.relation, rule.span));
+        }
+        keep
+    });
+    for (relation, span) in duplicates {
+        // `names` has said more of a role that stands twice.
+        if relation != RelationId::ROLE {
+            let what = if description.source.slice(span).contains("<=") { "rule" } else { "fact" };
+            let message = format!("this {what} stands in the file twice");
+            findings.push(Diagnostic::warning(Kind::DuplicateRule, span, message).help("delete one of them"));
+        }
+    }
+}
+
+/// How often a misspelt name is off: one letter for short names, two for long ones.
+fn is_alike(name: &str, other: &str) -> bool {
+    let (name, other) = (name.to_lowercase(), other.to_lowercase());
+    let length = name.chars().count().min(other.chars().count());
+    let bound = if length >= 6 { 2 } else { 1 };
+    length >= 3 && name.len().abs_diff(other.len()) <= 8 && strsim::damerau_levenshtein(&name, &other) <= bound
+}
+
+/// The keyword relation of an atom, whatever its arity.
+fn keyword_of(atom: &ast::Atom) -> Option<Keyword> {
+    Keyword::of(atom.name).filter(|keyword| !keyword.is_connective())
+}

@@ -1,0 +1,137 @@
+//! A description with its relations numbered: what defines each and what uses it.
+//!
+//! Made once and read by all checks.
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::{Atom, Description, Rule};
+use crate::parse::shorten;
+use crate::symbol::{Keyword, SymbolId, SymbolTable};
+
+/// A use of a relation in a body.
+pub(super) struct Use<'a> {
+    pub(super) relation: usize,
+    pub(super) negated: bool,
+    pub(super) atom: &'a Atom,
+}
+
+/// A name with an arity.
+pub(super) struct Relation {
+    pub(super) name: SymbolId,
+    pub(super) arity: usize,
+    /// Rules whose head it is.
+    pub(super) heads: Vec<u32>,
+    /// Rules in whose bodies it occurs, once per occurrence.
+    pub(super) users: Vec<u32>,
+}
+
+pub(super) struct Outline<'a> {
+    pub(super) rules: &'a [Rule],
+    pub(super) symbols: &'a SymbolTable,
+    pub(super) source: &'a crate::source::Source,
+    pub(super) relations: Vec<Relation>,
+    /// Relation of each rule's head.
+    pub(super) heads: Vec<usize>,
+    uses: Vec<Use<'a>>,
+    use_ends: Vec<u32>,
+    by_key: FxHashMap<(SymbolId, usize), usize>,
+    pub(super) is_gdl_two: bool,
+    /// `(base cell 3)`: the sheet writes `base` as nobody has since 2010.
+    has_old_style_base: bool,
+}
+
+impl<'a> Outline<'a> {
+    pub(super) fn new(description: &'a Description) -> Outline<'a> {
+        let rules = &description.rules;
+        let mut outline = Outline {
+            rules,
+            symbols: &description.symbols,
+            source: &description.source,
+            relations: Vec::new(),
+            heads: Vec::with_capacity(rules.len()),
+            uses: Vec::new(),
+            use_ends: Vec::with_capacity(rules.len()),
+            by_key: FxHashMap::default(),
+            is_gdl_two: false,
+            has_old_style_base: has_old_style_base(rules),
+        };
+        for (idx, rule) in rules.iter().enumerate() {
+            outline.add(idx as u32, rule);
+        }
+        outline.is_gdl_two = outline.uses_sees();
+        outline
+    }
+
+    fn add(&mut self, idx: u32, rule: &'a Rule) {
+        let head = self.number(&rule.head);
+        self.heads.push(head);
+        self.relations[head].heads.push(idx);
+        for literal in &rule.body {
+            literal.for_each_atom(&mut |atom, negated| {
+                let relation = self.number(atom);
+                self.relations[relation].users.push(idx);
+                self.uses.push(Use { relation, negated, atom });
+            });
+        }
+        self.use_ends.push(self.uses.len() as u32);
+    }
+
+    fn number(&mut self, atom: &Atom) -> usize {
+        let (name, arity) = (atom.name, atom.args.len());
+        let next = self.relations.len();
+        let relation = *self.by_key.entry((name, arity)).or_insert(next);
+        if relation == next {
+            self.relations.push(Relation { name, arity, heads: Vec::new(), users: Vec::new() });
+        }
+        relation
+    }
+
+    /// The relation of a keyword with its right arity, if it occurs.
+    pub(super) fn keyword(&self, keyword: Keyword) -> Option<usize> {
+        self.by_key.get(&(keyword.symbol(), keyword.arity()?)).copied()
+    }
+
+    /// What a rule's body uses, in order.
+    pub(super) fn uses(&self, rule: usize) -> &[Use<'a>] {
+        let start = if rule == 0 { 0 } else { self.use_ends[rule - 1] as usize };
+        &self.uses[start..self.use_ends[rule] as usize]
+    }
+
+    /// A name for a message.
+    pub(super) fn name(&self, symbol: SymbolId) -> String {
+        shorten(self.symbols.name(symbol))
+    }
+
+    /// A relation for a message.
+    pub(super) fn relation_name(&self, relation: usize) -> String {
+        self.name(self.relations[relation].name)
+    }
+
+    /// The keyword that a relation is, if it has that keyword's arity.
+    pub(super) fn relation_keyword(&self, relation: usize) -> Option<Keyword> {
+        let relation = &self.relations[relation];
+        Keyword::of(relation.name).filter(|keyword| keyword.arity() == Some(relation.arity))
+    }
+
+    /// Line of a rule.
+    pub(super) fn line(&self, rule: usize) -> u32 {
+        self.source.place(self.rules[rule].span.start).line
+    }
+
+    /// Whether the rule declares `base` in the old way, and is to be ignored.
+    pub(super) fn is_old_style(&self, rule: &Rule) -> bool {
+        self.has_old_style_base && Keyword::of(rule.head.name) == Some(Keyword::Base)
+    }
+
+    /// `sees` is a word of GDL-II only where it is used as one; a GDL-I sheet may have a relation of that name.
+    fn uses_sees(&self) -> bool {
+        let Some(sees) = self.keyword(Keyword::Sees) else { return false };
+        !self.relations[sees].heads.is_empty() && self.relations[sees].users.is_empty()
+    }
+}
+
+/// Whether there are several `base` facts and all of them have two arguments: name and arity of a fluent.
+fn has_old_style_base(rules: &[Rule]) -> bool {
+    let mut bases = rules.iter().filter(|rule| Keyword::of(rule.head.name) == Some(Keyword::Base));
+    bases.clone().count() >= 3 && bases.all(|rule| rule.head.args.len() == 2 && rule.body.is_empty())
+}

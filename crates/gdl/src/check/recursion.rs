@@ -1,0 +1,124 @@
+//! The recursion restriction, which keeps the number of facts finite although terms may nest.
+//!
+//! In a rule `p(…) ← …, q(v1 … vk), …` where q depends on p, each vi must be without variables, or be an argument of
+//! the head, or occur in a positive literal that does not depend on p. Sheets that break it and still end exist; what
+//! surely does not end is a rule that wraps a variable of its recursive literal in a function and binds it nowhere
+//! else: every round makes larger terms.
+
+use rustc_hash::FxHashSet;
+
+use crate::ast::{Atom, Term};
+use crate::check::graph::components;
+use crate::check::outline::{Outline, Use};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::symbol::{Keyword, SymbolId};
+
+/// Adds a finding for each rule that breaks the restriction.
+pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
+    let component = relation_components(outline);
+    for rule in 0..outline.rules.len() {
+        let own = component[outline.heads[rule]];
+        let uses = outline.uses(rule);
+        let is_recursive = |usage: &&Use<'_>| component[usage.relation] == own;
+        if !uses.iter().any(|usage| is_recursive(&usage)) {
+            continue;
+        }
+        let mut guards = FxHashSet::default();
+        for usage in uses.iter().filter(|usage| !usage.negated && !is_recursive(usage)) {
+            usage.atom.for_each_variable(&mut |name, _| drop(guards.insert(name)));
+        }
+        let head = &outline.rules[rule].head;
+        // A rule that only passes on what it is given and never wraps is finite; the first bad literal tells.
+        for usage in uses.iter().filter(is_recursive) {
+            let Some(arg) = usage.atom.args.iter().find(|arg| !is_restricted(arg, head, &guards)) else { continue };
+            if let Some(variable) = grows(usage, head, &guards) {
+                findings.push(unbounded(outline, rule, variable));
+            } else if Keyword::of(head.name).is_none() {
+                findings.push(restricted(outline, rule, arg));
+            }
+            break;
+        }
+    }
+}
+
+/// Components of the graph that leads from each relation to those that its rules use.
+pub(super) fn relation_components(outline: &Outline<'_>) -> Vec<u32> {
+    let mut successors: Vec<Vec<u32>> = vec![Vec::new(); outline.relations.len()];
+    for rule in 0..outline.rules.len() {
+        let of_head = &mut successors[outline.heads[rule]];
+        of_head.extend(outline.uses(rule).iter().map(|usage| usage.relation as u32));
+    }
+    for of_head in &mut successors {
+        of_head.sort_unstable();
+        of_head.dedup();
+    }
+    components(&successors)
+}
+
+fn is_restricted(arg: &Term, head: &Atom, guards: &FxHashSet<SymbolId>) -> bool {
+    let mut is_guarded = true;
+    arg.for_each_variable(&mut |name, _| is_guarded &= guards.contains(&name));
+    is_guarded || head.args.iter().any(|of_head| same(of_head, arg))
+}
+
+/// A variable of the recursive literal that stands deeper in the head than there, and that nothing else binds.
+fn grows(usage: &Use<'_>, head: &Atom, guards: &FxHashSet<SymbolId>) -> Option<SymbolId> {
+    if usage.negated {
+        return None;
+    }
+    let mut found = None;
+    usage.atom.for_each_variable(&mut |name, _| {
+        let is_deeper = depth_in(head, name) > depth_in(usage.atom, name);
+        if is_deeper && !guards.contains(&name) && found.is_none() {
+            found = Some(name);
+        }
+    });
+    found
+}
+
+/// How many functions stand around a variable, at most; -1 where it does not occur.
+fn depth_in(atom: &Atom, name: SymbolId) -> i32 {
+    fn depth(term: &Term, name: SymbolId) -> i32 {
+        match term {
+            Term::Variable(other, _) if *other == name => 0,
+            Term::Variable(..) | Term::Constant(..) => -1,
+            Term::Compound(_, args, _) => {
+                let deepest = args.iter().map(|arg| depth(arg, name)).max().unwrap_or(-1);
+                if deepest < 0 { -1 } else { deepest + 1 }
+            }
+        }
+    }
+    atom.args.iter().map(|arg| depth(arg, name)).max().unwrap_or(-1)
+}
+
+/// Equal but for spans.
+fn same(left: &Term, right: &Term) -> bool {
+    match (left, right) {
+        (Term::Variable(left, _), Term::Variable(right, _)) | (Term::Constant(left, _), Term::Constant(right, _)) => {
+            left == right
+        }
+        (Term::Compound(left, left_args, _), Term::Compound(right, right_args, _)) => {
+            left == right
+                && left_args.len() == right_args.len()
+                && left_args.iter().zip(right_args).all(|(left, right)| same(left, right))
+        }
+        _ => false,
+    }
+}
+
+fn unbounded(outline: &Outline<'_>, rule: usize, variable: SymbolId) -> Diagnostic {
+    let head = &outline.rules[rule].head;
+    let (relation, variable) = (outline.name(head.name), outline.name(variable));
+    let message = format!("`{relation}` never ends: each round of this recursive rule builds a larger term around `{variable}`");
+    Diagnostic::error(Kind::UnboundedRecursion, head.span, message)
+        .help(format!("bind `{variable}` by a literal that does not depend on `{relation}`, so that there is an end"))
+}
+
+fn restricted(outline: &Outline<'_>, rule: usize, arg: &Term) -> Diagnostic {
+    let relation = outline.name(outline.rules[rule].head.name);
+    let message = format!(
+        "recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `{relation}`"
+    );
+    Diagnostic::warning(Kind::RecursionRestriction, arg.span(), message)
+        .help("strict GDL forbids it, because such rules may never end; other systems may refuse it")
+}

@@ -1,0 +1,267 @@
+//! Stratification: no relation may depend on its own negation.
+//!
+//! Real sheets break this by name and not in truth: `(<= (goal ?r 0) (role ?r) (not (goal ?r 100)))` is fine, because
+//! the two goals are different atoms. So a cycle through `not` between names is looked at again between rules: rule A
+//! leads to rule B only if a literal of A can match the head of B. What still has a cycle is a paradox if the very same
+//! atom comes back (an error), and otherwise a "maybe" that the grounder decides, when variables are gone.
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::{Atom, Term};
+use crate::check::graph::components;
+use crate::check::outline::Outline;
+use crate::check::recursion::relation_components;
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::symbol::SymbolId;
+
+/// Above this many rules in one cycle the second look would take too long, and the answer is "maybe".
+const MOST_RULES: usize = 1500;
+/// Steps of the search for a paradox, and the longest cycle that is looked for.
+const MOST_STEPS: u32 = 2000;
+const LONGEST_CYCLE: usize = 8;
+
+/// Adds a finding for each cycle through negation, at most one per rule.
+pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
+    let component = relation_components(outline);
+    let is_inside = |rule: usize, relation: usize| component[outline.heads[rule]] == component[relation];
+    let mut suspects: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for rule in 0..outline.rules.len() {
+        if outline.uses(rule).iter().any(|usage| usage.negated && is_inside(rule, usage.relation)) {
+            suspects.entry(component[outline.heads[rule]]).or_default();
+        }
+    }
+    if suspects.is_empty() {
+        return;
+    }
+    for rule in 0..outline.rules.len() {
+        if let Some(rules) = suspects.get_mut(&component[outline.heads[rule]]) {
+            rules.push(rule);
+        }
+    }
+    let mut cycles: Vec<Vec<usize>> = suspects.into_values().collect();
+    cycles.sort();
+    for rules in cycles {
+        check_cycle(outline, &rules, findings);
+    }
+}
+
+/// Looks again at the rules of one cycle of relations.
+fn check_cycle(outline: &Outline<'_>, rules: &[usize], findings: &mut Diagnostics) {
+    let links = Links::new(outline, rules);
+    let component = components(&links.successors);
+    for (node, &rule) in rules.iter().enumerate() {
+        let negated = |link: &&Link| link.negated && component[link.to as usize] == component[node];
+        let Some(link) = links.of(node).iter().find(negated) else { continue };
+        let mut search = ParadoxSearch { outline, links: &links, rules, bindings: Vec::new(), path: Vec::new(), n_steps: 0 };
+        findings.push(match search.run(node) {
+            Some(cycle) => paradox(outline, &cycle),
+            None => maybe(outline, rule, link.usage),
+        });
+        if findings.is_full() {
+            return;
+        }
+    }
+}
+
+/// One step of dependency between rules: a literal of one can match the head of another.
+#[derive(Clone, Copy)]
+struct Link {
+    /// Index of the literal among the rule's uses.
+    usage: usize,
+    negated: bool,
+    /// Index of the other rule in the cycle.
+    to: u32,
+}
+
+struct Links {
+    links: Vec<Vec<Link>>,
+    successors: Vec<Vec<u32>>,
+}
+
+impl Links {
+    fn new(outline: &Outline<'_>, rules: &[usize]) -> Links {
+        let mut by_head: FxHashMap<usize, Vec<u32>> = FxHashMap::default();
+        for (node, &rule) in rules.iter().enumerate() {
+            by_head.entry(outline.heads[rule]).or_default().push(node as u32);
+        }
+        let look_close = rules.len() <= MOST_RULES;
+        let mut links = vec![Vec::new(); rules.len()];
+        for (node, &rule) in rules.iter().enumerate() {
+            for (usage, used) in outline.uses(rule).iter().enumerate() {
+                for &to in by_head.get(&used.relation).map_or(&[][..], Vec::as_slice) {
+                    let head = &outline.rules[rules[to as usize]].head;
+                    if !look_close || may_match(&used.atom.args, &head.args) {
+                        links[node].push(Link { usage, negated: used.negated, to });
+                        // Without a close look one link per literal says enough, and keeps this linear.
+                        if !look_close {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        let successors = links.iter().map(|links| links.iter().map(|link| link.to).collect()).collect();
+        Links { links, successors }
+    }
+
+    fn of(&self, node: usize) -> &[Link] {
+        &self.links[node]
+    }
+}
+
+/// Whether some instance of one can equal some instance of the other; variables match anything.
+fn may_match(left: &[Term], right: &[Term]) -> bool {
+    left.len() == right.len()
+        && left.iter().zip(right).all(|pair| match pair {
+            (Term::Variable(..), _) | (_, Term::Variable(..)) => true,
+            (Term::Constant(left, _), Term::Constant(right, _)) => left == right,
+            (Term::Compound(left, left_args, _), Term::Compound(right, right_args, _)) => {
+                left == right && may_match(left_args, right_args)
+            }
+            _ => false,
+        })
+}
+
+/// A step of a cycle: the rule and which of its literals goes on.
+type Step = (usize, usize);
+
+/// A term with the place in the path whose variables it uses.
+type Instance<'a> = (usize, &'a Term);
+
+/// Looks for a way from a head, through a negation, back to the very same atom, using each rule once.
+struct ParadoxSearch<'a> {
+    outline: &'a Outline<'a>,
+    links: &'a Links,
+    rules: &'a [usize],
+    bindings: Vec<((usize, SymbolId), Instance<'a>)>,
+    path: Vec<Step>,
+    n_steps: u32,
+}
+
+impl<'a> ParadoxSearch<'a> {
+    fn run(&mut self, start: usize) -> Option<Vec<Step>> {
+        self.extend(start, start, false).then(|| std::mem::take(&mut self.path))
+    }
+
+    /// Goes on from `node`, the rule at the end of the path.
+    fn extend(&mut self, start: usize, node: usize, through_negation: bool) -> bool {
+        let depth = self.path.len();
+        if depth >= LONGEST_CYCLE {
+            return false;
+        }
+        let head = self.head(start);
+        let outline = self.outline;
+        for link in self.links.of(node) {
+            self.n_steps += 1;
+            if self.n_steps > MOST_STEPS {
+                return false;
+            }
+            let negated = through_negation || link.negated;
+            let literal = outline.uses(self.rules[node])[link.usage].atom;
+            self.path.push((self.rules[node], link.usage));
+            let to = link.to as usize;
+            if to == start && negated && self.is_same(depth, literal, head) {
+                return true;
+            }
+            let is_new = to != start && !self.path.iter().any(|&(rule, _)| rule == self.rules[to]);
+            let n_bindings = self.bindings.len();
+            if is_new && self.unify_all(depth, literal, self.head(to)) && self.extend(start, to, negated) {
+                return true;
+            }
+            self.bindings.truncate(n_bindings);
+            self.path.pop();
+        }
+        false
+    }
+
+    fn head(&self, node: usize) -> &'a Atom {
+        &self.outline.rules[self.rules[node]].head
+    }
+
+    fn resolve(&self, mut instance: Instance<'a>) -> Instance<'a> {
+        while let (at, Term::Variable(name, _)) = instance {
+            match self.bindings.iter().find(|(key, _)| *key == (at, *name)) {
+                Some((_, value)) => instance = *value,
+                None => break,
+            }
+        }
+        instance
+    }
+
+    /// Makes the literal at `depth` equal the head of the next rule on the path.
+    fn unify_all(&mut self, depth: usize, literal: &'a Atom, head: &'a Atom) -> bool {
+        literal.args.iter().zip(&head.args).all(|(left, right)| self.unify((depth, left), (depth + 1, right)))
+    }
+
+    fn unify(&mut self, left: Instance<'a>, right: Instance<'a>) -> bool {
+        let (left, right) = (self.resolve(left), self.resolve(right));
+        match (left.1, right.1) {
+            (Term::Variable(a, _), Term::Variable(b, _)) if (left.0, a) == (right.0, b) => true,
+            (_, Term::Variable(name, _)) => {
+                self.bindings.push(((right.0, *name), left));
+                true
+            }
+            (Term::Variable(name, _), _) => {
+                self.bindings.push(((left.0, *name), right));
+                true
+            }
+            (Term::Constant(a, _), Term::Constant(b, _)) => a == b,
+            (Term::Compound(a, a_args, _), Term::Compound(b, b_args, _)) => {
+                a == b
+                    && a_args.len() == b_args.len()
+                    && a_args.iter().zip(b_args).all(|(a, b)| self.unify((left.0, a), (right.0, b)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the literal at `depth` is the head that the path began with, under the bindings made.
+    fn is_same(&self, depth: usize, literal: &'a Atom, head: &'a Atom) -> bool {
+        literal.args.iter().zip(&head.args).all(|(left, right)| self.equal((depth, left), (0, right)))
+    }
+
+    fn equal(&self, left: Instance<'a>, right: Instance<'a>) -> bool {
+        let (left, right) = (self.resolve(left), self.resolve(right));
+        match (left.1, right.1) {
+            (Term::Variable(a, _), Term::Variable(b, _)) => (left.0, a) == (right.0, b),
+            (Term::Constant(a, _), Term::Constant(b, _)) => a == b,
+            (Term::Compound(a, a_args, _), Term::Compound(b, b_args, _)) => {
+                a == b
+                    && a_args.len() == b_args.len()
+                    && a_args.iter().zip(b_args).all(|(a, b)| self.equal((left.0, a), (right.0, b)))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn paradox(outline: &Outline<'_>, cycle: &[Step]) -> Diagnostic {
+    let mut names: Vec<String> = cycle.iter().map(|&(rule, _)| outline.name(outline.rules[rule].head.name)).collect();
+    let mut text = format!("`{}`", names[0]);
+    for (idx, &(rule, usage)) in cycle.iter().enumerate() {
+        let negated = if outline.uses(rule)[usage].negated { "not " } else { "" };
+        let next = if idx + 1 < cycle.len() { idx + 1 } else { 0 };
+        text.push_str(&format!(" → `{negated}{}`", names[next]));
+    }
+    let (rule, _) = cycle[0];
+    let first = names.swap_remove(0);
+    let message = format!("not stratified: `{first}` holds only if it does not hold ({text})");
+    let mut finding = Diagnostic::error(Kind::Unstratified, outline.rules[rule].head.span, message)
+        .help("break the circle: define one of these relations without the others");
+    for &(rule, usage) in cycle.iter().take(4) {
+        let usage = &outline.uses(rule)[usage];
+        let sign = if usage.negated { "the negation of " } else { "" };
+        let text = format!("`{}` needs {sign}`{}`", outline.name(outline.rules[rule].head.name), outline.name(usage.atom.name));
+        finding = finding.label(usage.atom.span, text);
+    }
+    finding
+}
+
+fn maybe(outline: &Outline<'_>, rule: usize, usage: usize) -> Diagnostic {
+    let usage = &outline.uses(rule)[usage];
+    let (head, used) = (outline.name(outline.rules[rule].head.name), outline.name(usage.atom.name));
+    let message = format!("maybe not stratified: `{head}` depends on the negation of `{used}`, which depends on `{head}`");
+    Diagnostic::warning(Kind::MaybeUnstratified, usage.atom.span, message).help(
+        "this is fine if no atom needs its own negation once variables are replaced; strict GDL forbids it by name",
+    )
+}

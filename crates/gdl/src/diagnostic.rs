@@ -1,0 +1,430 @@
+//! What is wrong with a rulesheet, where, why, and how to mend it.
+//!
+//! A [`Diagnostic`] is a value: a kind that scripts can match, a severity, a place and sentences for people.
+//! [`render`] draws it with its source line and carets, as compilers do. An error means that the game cannot be
+//! played; whatever the reference systems play in practice is at most a warning.
+
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::source::{Place, Source, Span};
+
+/// How bad a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// The game plays, but its author will want to know.
+    Warning,
+    /// The game cannot be played.
+    Error,
+}
+
+/// What a finding is about. The name ([`Kind::name`]) is stable: scripts may match it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[expect(missing_docs, reason = "`explain` says what each one means")]
+pub enum Kind {
+    // The text
+    TooLarge,
+    NotText,
+    NotGdl,
+    BadUtf8,
+    NulByte,
+    OddCharacter,
+    NameTooLong,
+    // Structure
+    Unclosed,
+    Unopened,
+    TooDeep,
+    EmptyList,
+    MixedSyntax,
+    Syntax,
+    EmptyDescription,
+    TopLevelWord,
+    // Rules and literals
+    NoHead,
+    NestedRule,
+    NotAName,
+    VariableLiteral,
+    ConnectiveArity,
+    ConnectiveHead,
+    ConnectiveName,
+    NegatedConnective,
+    EmptyOr,
+    EmptyBody,
+    // Keywords
+    KeywordArity,
+    KeywordHead,
+    KeywordBody,
+    KeywordFunction,
+    KeywordConstant,
+    MisspeltKeyword,
+    MissingKeyword,
+    GdlTwo,
+    // Names
+    Arity,
+    Capitalisation,
+    Undefined,
+    Unused,
+    DuplicateRole,
+    UndeclaredRole,
+    DuplicateRule,
+    // Variables
+    FactVariable,
+    UnsafeHead,
+    UnsafeNegation,
+    UnsafeDistinct,
+    RoleVariable,
+    SingleVariable,
+    // Meaning
+    Dependency,
+    Unstratified,
+    MaybeUnstratified,
+    UnboundedRecursion,
+    RecursionRestriction,
+    GoalValue,
+    NeverFires,
+}
+
+impl Kind {
+    /// The stable name, as it stands in JSON and in brackets after the severity.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::TooLarge => "too-large",
+            Kind::NotText => "not-text",
+            Kind::NotGdl => "not-gdl",
+            Kind::BadUtf8 => "bad-utf8",
+            Kind::NulByte => "nul-byte",
+            Kind::OddCharacter => "odd-character",
+            Kind::NameTooLong => "name-too-long",
+            Kind::Unclosed => "unclosed",
+            Kind::Unopened => "unopened",
+            Kind::TooDeep => "too-deep",
+            Kind::EmptyList => "empty-list",
+            Kind::MixedSyntax => "mixed-syntax",
+            Kind::Syntax => "syntax",
+            Kind::EmptyDescription => "empty-description",
+            Kind::TopLevelWord => "top-level-word",
+            Kind::NoHead => "no-head",
+            Kind::NestedRule => "nested-rule",
+            Kind::NotAName => "not-a-name",
+            Kind::VariableLiteral => "variable-literal",
+            Kind::ConnectiveArity => "connective-arity",
+            Kind::ConnectiveHead => "connective-head",
+            Kind::ConnectiveName => "connective-name",
+            Kind::NegatedConnective => "negated-connective",
+            Kind::EmptyOr => "empty-or",
+            Kind::EmptyBody => "empty-body",
+            Kind::KeywordArity => "keyword-arity",
+            Kind::KeywordHead => "keyword-head",
+            Kind::KeywordBody => "keyword-body",
+            Kind::KeywordFunction => "keyword-function",
+            Kind::KeywordConstant => "keyword-constant",
+            Kind::MisspeltKeyword => "misspelt-keyword",
+            Kind::MissingKeyword => "missing-keyword",
+            Kind::GdlTwo => "gdl-ii",
+            Kind::Arity => "arity",
+            Kind::Capitalisation => "capitalisation",
+            Kind::Undefined => "undefined",
+            Kind::Unused => "unused",
+            Kind::DuplicateRole => "duplicate-role",
+            Kind::UndeclaredRole => "undeclared-role",
+            Kind::DuplicateRule => "duplicate-rule",
+            Kind::FactVariable => "fact-variable",
+            Kind::UnsafeHead => "unsafe-head",
+            Kind::UnsafeNegation => "unsafe-negation",
+            Kind::UnsafeDistinct => "unsafe-distinct",
+            Kind::RoleVariable => "role-variable",
+            Kind::SingleVariable => "single-variable",
+            Kind::Dependency => "dependency",
+            Kind::Unstratified => "unstratified",
+            Kind::MaybeUnstratified => "maybe-unstratified",
+            Kind::UnboundedRecursion => "unbounded-recursion",
+            Kind::RecursionRestriction => "recursion-restriction",
+            Kind::GoalValue => "goal-value",
+            Kind::NeverFires => "never-fires",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Another place that belongs to a finding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is there.
+    pub text: String,
+}
+
+/// One finding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// What it is about.
+    pub kind: Kind,
+    /// Where; `None` for what is missing from the whole file.
+    pub span: Option<Span>,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// A way to mend it.
+    pub help: Option<String>,
+    /// Other places that belong to it.
+    pub labels: Vec<Label>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    #[must_use]
+    pub fn error(kind: Kind, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, kind, Some(span), message.into())
+    }
+
+    /// A warning at a place.
+    #[must_use]
+    pub fn warning(kind: Kind, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, kind, Some(span), message.into())
+    }
+
+    /// An error of the whole file.
+    #[must_use]
+    pub fn file_error(kind: Kind, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, kind, None, message.into())
+    }
+
+    /// A warning of the whole file.
+    #[must_use]
+    pub fn file_warning(kind: Kind, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, kind, None, message.into())
+    }
+
+    fn new(severity: Severity, kind: Kind, span: Option<Span>, message: String) -> Diagnostic {
+        Diagnostic { severity, kind, span, message, help: None, labels: Vec::new() }
+    }
+
+    /// The same finding with a way to mend it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same finding with another place.
+    #[must_use]
+    pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Line and column, if it has a place.
+    #[must_use]
+    pub fn place(&self, source: &Source) -> Option<Place> {
+        self.span.map(|span| source.place(span.start))
+    }
+}
+
+/// Findings in the order they were made, with a bound: a file of strangers may hold a million faults.
+#[derive(Clone, Default, Debug)]
+pub struct Diagnostics {
+    findings: Vec<Diagnostic>,
+    n_errors: usize,
+    n_left_out: usize,
+}
+
+impl Diagnostics {
+    /// No more findings than this are kept; the rest are only counted.
+    pub const MOST: usize = 1000;
+
+    /// No finding yet.
+    #[must_use]
+    pub fn new() -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        let is_error = diagnostic.severity == Severity::Error;
+        // An error is always worth more than the last warning: a flood of warnings must not hide it.
+        if self.findings.len() >= Diagnostics::MOST {
+            self.n_left_out += 1;
+            let last_warning = self.findings.iter().rposition(|kept| kept.severity == Severity::Warning);
+            match last_warning {
+                Some(idx) if is_error => drop(self.findings.remove(idx)),
+                _ => {
+                    self.n_errors += usize::from(is_error);
+                    return;
+                }
+            }
+        }
+        self.n_errors += usize::from(is_error);
+        self.findings.push(diagnostic);
+    }
+
+    /// Whether more can be kept: what is costly to phrase may stop asking.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.findings.len() >= Diagnostics::MOST
+    }
+
+    /// The findings kept.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.findings.iter()
+    }
+
+    /// Whether the game cannot be played.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.n_errors > 0
+    }
+
+    /// Number of errors, those left out included.
+    #[must_use]
+    pub fn n_errors(&self) -> usize {
+        self.n_errors
+    }
+
+    /// Number of findings kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.findings.len()
+    }
+
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Number of findings that were made but not kept.
+    #[must_use]
+    pub fn n_left_out(&self) -> usize {
+        self.n_left_out
+    }
+
+    /// Orders the findings by their place in the file, those without a place last.
+    pub fn sort(&mut self) {
+        self.findings.sort_by_key(|finding| {
+            let start = finding.span.map_or(u32::MAX, |span| span.start);
+            (start, std::cmp::Reverse(finding.severity), finding.kind)
+        });
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// How [`render`] draws.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RenderOptions {
+    /// With terminal colours.
+    pub colour: bool,
+    /// Width of the terminal in columns.
+    pub width: usize,
+}
+
+impl Default for RenderOptions {
+    fn default() -> RenderOptions {
+        RenderOptions { colour: false, width: 120 }
+    }
+}
+
+/// Draws a finding with its source lines and carets. `path` is how the file is called in the output.
+#[must_use]
+pub fn render(diagnostic: &Diagnostic, source: &Source, path: &str, options: RenderOptions) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.kind.name());
+    // Each window becomes a snippet of its own; it must outlive the report.
+    let windows = windows(diagnostic, source, options.width);
+    let origin = diagnostic.span.map_or_else(
+        || path.to_owned(),
+        |span| {
+            let place = source.place(span.start);
+            format!("{path}:{}:{}", place.line, place.column)
+        },
+    );
+    let mut group = Group::with_title(title);
+    if windows.is_empty() {
+        group = group.element(annotate_snippets::Origin::path(origin.as_str()));
+    }
+    for (idx, window) in windows.iter().enumerate() {
+        if idx == 0 {
+            group = group.element(annotate_snippets::Origin::path(origin.as_str()));
+        }
+        let snippet = Snippet::source(window.text.as_str()).line_start(window.line as usize).fold(false);
+        let annotations = window.marks.iter().map(|mark| {
+            let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            kind.span(mark.start..mark.end).label((!mark.text.is_empty()).then_some(mark.text.as_str()))
+        });
+        group = group.element(snippet.annotations(annotations));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let renderer = if options.colour { Renderer::styled() } else { Renderer::plain() };
+    renderer.term_width(options.width).render(&[group])
+}
+
+/// One source line of a drawing, cut to what fits, with its marks as byte ranges of the cut text.
+struct Window {
+    line: u32,
+    text: String,
+    marks: Vec<Mark>,
+}
+
+struct Mark {
+    primary: bool,
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+/// The lines to draw: the first line of the finding and of each label, in order. Whole rulesheets stand on one line in
+/// some repositories, so a long line is cut around its first mark.
+fn windows(diagnostic: &Diagnostic, source: &Source, width: usize) -> Vec<Window> {
+    let primary = diagnostic.span.map(|span| (true, span, ""));
+    let labels = diagnostic.labels.iter().map(|label| (false, label.span, label.text.as_str()));
+    let mut marks: Vec<_> = primary.into_iter().chain(labels).collect();
+    marks.sort_by_key(|(_, span, _)| span.start);
+    let mut windows: Vec<(u32, Span, Window)> = Vec::new();
+    for (is_primary, span, text) in marks {
+        let line = source.place(span.start).line;
+        let line_span = source.line_span(line);
+        if windows.last().is_none_or(|(last, cut, _)| *last != line || span.start >= cut.end) {
+            let cut = cut_around(source, line_span, span, width);
+            windows.push((line, cut, Window { line, text: source.slice(cut).to_owned(), marks: Vec::new() }));
+        }
+        let (_, cut, window) = windows.last_mut().expect("one was pushed");
+        let length = cut.end - cut.start;
+        let start = (span.start.max(cut.start) - cut.start).min(length) as usize;
+        let end = (span.end.max(cut.start) - cut.start).min(length) as usize;
+        window.marks.push(Mark { primary: is_primary, start, end: end.max(start), text: text.to_owned() });
+    }
+    windows.into_iter().map(|(_, _, window)| window).collect()
+}
+
+/// The part of a line around a span that fits the width.
+fn cut_around(source: &Source, line: Span, span: Span, width: usize) -> Span {
+    let room = width.clamp(40, 400) as u32;
+    if line.end - line.start <= room * 2 {
+        return line;
+    }
+    let text = source.text();
+    let start = span.start.saturating_sub(room / 3).max(line.start);
+    let end = start.saturating_add(room).min(line.end);
+    Span::new(text.floor_char_boundary(start as usize), text.ceil_char_boundary(end as usize))
+}

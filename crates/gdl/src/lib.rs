@@ -1,0 +1,48 @@
+//! The language of Agon: GDL rulesheets as text, as written, and as checked rules.
+//!
+//! ```text
+//! bytes ── parse ──▶ Description ── check ──▶ Rules ── Rules::to_text ──▶ text in either syntax
+//!   └──── format ──▶ the same file in canonical layout, comments kept
+//! ```
+//!
+//! ```
+//! let sheet = br"
+//!     (role robot) (init (light off))
+//!     (legal robot push)
+//!     (<= (next (light on)) (does robot push))
+//!     (<= terminal (true (light on)))
+//!     (<= (goal robot 100) terminal)";
+//! let description = agon_gdl::parse(sheet, &agon_gdl::Limits::default());
+//! let rules = agon_gdl::check(&description).expect("this sheet is well-formed");
+//! assert_eq!(rules.rules.len(), 6);
+//! println!("{}", rules.to_text(agon_gdl::Syntax::Infix));
+//! ```
+//!
+//! **Invariant:** this crate does no I/O, prints nothing, reads no environment and owns no global state.
+//! **Invariant:** nothing here recurses on the size or depth of its input, beyond the bound of [`Limits::depth`].
+//! **Invariant:** any bytes are an answerable question: a finding with a place, never a panic.
+
+pub mod ast;
+mod check;
+pub mod diagnostic;
+mod format;
+mod infix;
+mod lower;
+mod parse;
+mod prefix;
+pub mod print;
+mod read;
+pub mod rules;
+mod source;
+mod symbol;
+mod tree;
+
+pub use ast::Description;
+pub use check::check;
+pub use diagnostic::{Diagnostic, Diagnostics, Kind, RenderOptions, Severity, render};
+pub use format::format;
+pub use parse::parse;
+pub use read::{Limits, Syntax};
+pub use rules::{Atom, Literal, Relation, RelationId, Rule, Rules, Term, VariableId};
+pub use source::{BadByte, Place, Source, Span};
+pub use symbol::{Keyword, SymbolId, SymbolTable};

@@ -1,0 +1,277 @@
+//! Bracket structure → rules as written.
+//!
+//! In: bytes. Out: a [`Description`], always; what could not be read is a finding in it. Structure is judged here
+//! (a head is a relation, `not` has one literal, a functor is a name), meaning is judged by [`crate::check`].
+
+use std::sync::Arc;
+
+use crate::ast::{Atom, Description, Literal, Rule, Term};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::read::{Limits, read};
+use crate::source::{Source, Span};
+use crate::symbol::{Keyword, SymbolId, SymbolTable};
+use crate::tree::{NodeId, Tree};
+
+/// Reads a rulesheet in either syntax. It never fails: see [`Description::findings`].
+///
+/// ```
+/// let description = agon_gdl::parse(b"(role white) (<= terminal (true done))", &Default::default());
+/// assert_eq!(description.rules.len(), 2);
+/// assert!(!description.findings.has_errors());
+/// ```
+#[must_use]
+pub fn parse(text: &[u8], limits: &Limits) -> Description {
+    // A text over the limit is not even decoded.
+    let source = Arc::new(Source::new(&text[..text.len().min(limits.bytes + 1)]));
+    let mut symbols = SymbolTable::new();
+    let mut findings = Diagnostics::new();
+    let (syntax, tree) = read(&source, limits, &mut symbols, &mut findings);
+    let mut parser = Parser { tree: &tree, symbols: &symbols, findings: &mut findings };
+    let rules = parser.forms();
+    Description { source, symbols, syntax, rules, findings }
+}
+
+struct Parser<'a> {
+    tree: &'a Tree,
+    symbols: &'a SymbolTable,
+    findings: &'a mut Diagnostics,
+}
+
+impl Parser<'_> {
+    fn forms(&mut self) -> Vec<Rule> {
+        if self.is_prose() {
+            return Vec::new();
+        }
+        let mut rules = Vec::with_capacity(self.tree.roots.len());
+        for root in &self.tree.roots {
+            if root.damaged {
+                continue;
+            }
+            rules.extend(self.form(root.node));
+        }
+        rules
+    }
+
+    /// Whether the file is mostly words outside of brackets; then one finding says it all.
+    fn is_prose(&mut self) -> bool {
+        let roots = &self.tree.roots;
+        let words = roots.iter().filter(|root| self.tree.name(root.node).is_some());
+        let n_words = words.clone().count();
+        let Some(first) = words.clone().next().filter(|_| n_words >= 5 && n_words * 2 > roots.len()) else {
+            return false;
+        };
+        let span = self.tree.span(first.node);
+        let message = "this is not a game description: most of it stands outside of brackets";
+        self.findings.push(
+            Diagnostic::error(Kind::NotGdl, span, message).help("write facts as `(name …)` and rules as `(<= head body…)`"),
+        );
+        true
+    }
+
+    fn form(&mut self, node: NodeId) -> Option<Rule> {
+        let span = self.tree.span(node);
+        if let Some(name) = self.tree.name(node) {
+            return self.top_level_word(name, span);
+        }
+        if self.tree.functor(node) == Some(Keyword::Arrow.symbol()) {
+            return self.rule(node);
+        }
+        let head = self.head(node)?;
+        Some(Rule { head, body: Vec::new(), span, has_arrow: false })
+    }
+
+    fn top_level_word(&mut self, name: SymbolId, span: Span) -> Option<Rule> {
+        let text = self.symbols.name(name);
+        let is_connective = Keyword::of(name).is_some_and(Keyword::is_connective);
+        if self.symbols.is_variable(name) || is_connective || text == ":-" {
+            let message = format!("`{}` stands alone at the top level", shorten(text));
+            self.error(Kind::Syntax, span, message, "is a `(` missing before it?");
+            return None;
+        }
+        let head = Atom { name, args: Box::default(), span };
+        if Keyword::of(name) != Some(Keyword::Terminal) {
+            let message = format!("`{}` stands alone at the top level and is read as a fact", shorten(text));
+            self.findings.push(Diagnostic::warning(Kind::TopLevelWord, span, message).help("is a `(` missing before it?"));
+        }
+        Some(Rule { head, body: Vec::new(), span, has_arrow: false })
+    }
+
+    /// `(<= head literal…)`.
+    fn rule(&mut self, node: NodeId) -> Option<Rule> {
+        let tree = self.tree;
+        let span = tree.span(node);
+        let mut members = tree.children(node).skip(1);
+        let Some(head) = members.next() else {
+            self.error(Kind::NoHead, span, "this rule has no head", "write `(<= head condition…)`");
+            return None;
+        };
+        let head = self.head(head);
+        let mut body = Vec::new();
+        let mut is_whole = true;
+        for member in members {
+            match self.literal(member) {
+                Some(literal) => body.push(literal),
+                None => is_whole = false,
+            }
+        }
+        let head = head.filter(|_| is_whole)?;
+        Some(Rule { head, body, span, has_arrow: true })
+    }
+
+    fn head(&mut self, node: NodeId) -> Option<Atom> {
+        let span = self.tree.span(node);
+        let functor = self.tree.name(node).or_else(|| self.tree.functor(node));
+        match functor.and_then(Keyword::of).filter(|keyword| keyword.is_connective()) {
+            Some(Keyword::Arrow) => {
+                self.error(Kind::NestedRule, span, "a rule stands inside another rule", "is a `)` missing before it?");
+                None
+            }
+            Some(connective) => {
+                let message = format!("`{connective}` cannot be a fact or the head of a rule");
+                self.error(Kind::ConnectiveHead, span, message, "it may stand only in the body of a rule");
+                None
+            }
+            None => self.atom(node),
+        }
+    }
+
+    fn atom(&mut self, node: NodeId) -> Option<Atom> {
+        let span = self.tree.span(node);
+        if let Some(name) = self.tree.name(node) {
+            if self.symbols.is_variable(name) {
+                let message = format!("the variable `{}` stands where a relation is expected", self.text(name));
+                self.error(Kind::VariableLiteral, span, message, "write a relation, for example `(true ?f)`");
+                return None;
+            }
+            return Some(Atom { name, args: Box::default(), span });
+        }
+        let name = self.functor(node, "a relation")?;
+        let args = self.terms(node)?;
+        Some(Atom { name, args, span })
+    }
+
+    /// The name that a list begins with, or a finding.
+    fn functor(&mut self, list: NodeId, what: &str) -> Option<SymbolId> {
+        let span = self.tree.span(list);
+        let Some(first) = self.tree.children(list).next() else {
+            self.error(Kind::EmptyList, span, "`()` is empty", format!("write the name of {what} in it, or delete it"));
+            return None;
+        };
+        let first_span = self.tree.span(first);
+        match self.tree.name(first) {
+            None => {
+                let message = format!("the name of {what} is expected here, not a list");
+                self.error(Kind::NotAName, first_span, message, "is there a `(` too many?");
+                None
+            }
+            Some(name) if self.symbols.is_variable(name) => {
+                let message = format!("the name of {what} is expected here, not the variable `{}`", self.text(name));
+                self.error(Kind::NotAName, first_span, message, "GDL is first-order: names of relations and functions are fixed");
+                None
+            }
+            Some(name) => Some(name),
+        }
+    }
+
+    fn terms(&mut self, list: NodeId) -> Option<Box<[Term]>> {
+        let tree = self.tree;
+        // One broken argument breaks the atom, but all of them are looked at.
+        let terms: Vec<Option<Term>> = tree.children(list).skip(1).map(|child| self.term(child)).collect();
+        terms.into_iter().collect()
+    }
+
+    /// The reader bounds the depth of brackets, so this may recurse.
+    fn term(&mut self, node: NodeId) -> Option<Term> {
+        let span = self.tree.span(node);
+        if let Some(name) = self.tree.name(node) {
+            return Some(if self.symbols.is_variable(name) {
+                Term::Variable(name, span)
+            } else {
+                Term::Constant(name, span)
+            });
+        }
+        if self.tree.functor(node) == Some(Keyword::Arrow.symbol()) {
+            self.error(Kind::NestedRule, span, "a rule stands inside another rule", "is a `)` missing before it?");
+            return None;
+        }
+        let name = self.functor(node, "a function")?;
+        let args = self.terms(node)?;
+        Some(Term::Compound(name, args, span))
+    }
+
+    fn literal(&mut self, node: NodeId) -> Option<Literal> {
+        let span = self.tree.span(node);
+        let name = self.tree.name(node);
+        let functor = name.or_else(|| self.tree.functor(node));
+        let Some(connective) = functor.and_then(Keyword::of).filter(|keyword| keyword.is_connective()) else {
+            return self.atom(node).map(Literal::Atom);
+        };
+        if name.is_some() {
+            let message = format!("`{connective}` stands alone; it needs brackets around it and what it applies to");
+            self.error(Kind::ConnectiveName, span, message, format!("write `({connective} …)`"));
+            return None;
+        }
+        match connective {
+            Keyword::Arrow => {
+                self.error(Kind::NestedRule, span, "a rule stands inside another rule", "is a `)` missing before it?");
+                None
+            }
+            Keyword::And => self.literals(node).map(|members| Literal::And(members, span)),
+            Keyword::Or => self.literals(node).map(|members| Literal::Or(members, span)),
+            Keyword::Not => self.negation(node),
+            _ => self.distinct(node),
+        }
+    }
+
+    fn literals(&mut self, list: NodeId) -> Option<Vec<Literal>> {
+        let tree = self.tree;
+        let members: Vec<Option<Literal>> = tree.children(list).skip(1).map(|child| self.literal(child)).collect();
+        members.into_iter().collect()
+    }
+
+    fn negation(&mut self, node: NodeId) -> Option<Literal> {
+        let span = self.tree.span(node);
+        let mut members = self.literals(node)?;
+        if members.len() != 1 {
+            let message = format!("`not` takes exactly 1 literal, not {}", members.len());
+            self.error(Kind::ConnectiveArity, span, message, "write one `(not …)` for each literal");
+            return None;
+        }
+        let inner = members.pop()?;
+        if let Literal::And(..) = inner {
+            let message = "`not` takes a single literal, not a conjunction";
+            self.error(Kind::ConnectiveArity, span, message, "write `(or (not a) (not b))`, or name the conjunction by a rule");
+            return None;
+        }
+        Some(Literal::Not(Box::new(inner), span))
+    }
+
+    fn distinct(&mut self, node: NodeId) -> Option<Literal> {
+        let span = self.tree.span(node);
+        let terms = self.terms(node)?;
+        match <[Term; 2]>::try_from(terms.into_vec()) {
+            Ok([left, right]) => Some(Literal::Distinct(left, right, span)),
+            Err(terms) => {
+                let message = format!("`distinct` takes exactly 2 terms, not {}", terms.len());
+                self.error(Kind::ConnectiveArity, span, message, "write `(distinct ?x ?y)`");
+                None
+            }
+        }
+    }
+
+    fn text(&self, name: SymbolId) -> String {
+        shorten(self.symbols.name(name))
+    }
+
+    fn error(&mut self, kind: Kind, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.findings.push(Diagnostic::error(kind, span, message).help(help));
+    }
+}
+
+/// A name for a message: never more than fits a line.
+pub(crate) fn shorten(name: &str) -> String {
+    match name.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}

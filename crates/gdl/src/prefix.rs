@@ -1,0 +1,368 @@
+//! Reader of prefix KIF: parentheses, names and `;` comments, as real rulesheets have them.
+//!
+//! The grammar is that of the reference system's tokenizer: a name is anything between blanks and parentheses, there
+//! are no strings and no escapes. Nothing here recurses: open lists are a stack on the heap.
+//!
+//! A missing `)` is found at the end of the file, far from its place. When that happens the file is read a second
+//! time with its layout in mind: a `(<=` inside another form, or a `(` in the first column where no form before had
+//! one inside, begins a new form, and the one before it is the one to report.
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::read::{Limits, is_blank, report_bad_bytes};
+use crate::source::{Source, Span};
+use crate::symbol::{Keyword, SymbolTable};
+use crate::tree::{NodeId, Root, Tree};
+
+/// Reads all forms.
+pub(crate) fn read(
+    source: &Source,
+    limits: &Limits,
+    symbols: &mut SymbolTable,
+    findings: &mut Diagnostics,
+) -> Tree {
+    let mut first = Reader::new(source, limits, symbols, None);
+    first.run();
+    let reader = match first.unclosed_at() {
+        None => first,
+        Some(broken) => {
+            let trust_columns = !first.nested_in_first_column(broken);
+            let mut second = Reader::new(source, limits, symbols, Some(Layout { broken, trust_columns }));
+            second.run();
+            second
+        }
+    };
+    let (tree, own) = reader.finish();
+    for finding in &own {
+        findings.push(finding.clone());
+    }
+    report_bad_bytes(source, &tree, findings);
+    tree
+}
+
+/// What the second reading knows: where the first form stands that is never closed, and whether a `(` in the first
+/// column always begins a form in this file.
+#[derive(Clone, Copy)]
+struct Layout {
+    broken: u32,
+    trust_columns: bool,
+}
+
+/// A list whose `)` has not come yet.
+struct Open {
+    list: NodeId,
+    last: Option<NodeId>,
+}
+
+struct Reader<'a> {
+    // constant during a reading
+    source: &'a Source,
+    bytes: &'a [u8],
+    limits: &'a Limits,
+    layout: Option<Layout>,
+    // the reading so far
+    symbols: &'a mut SymbolTable,
+    at: usize,
+    open: Vec<Open>,
+    /// Lists open below the depth limit; they are counted, not kept.
+    n_too_deep: usize,
+    /// The form being read is broken in another way than by its brackets.
+    damaged: bool,
+    /// End of the last name at the top level, to notice `name(`.
+    word_end: usize,
+    // what came out
+    tree: Tree,
+    findings: Diagnostics,
+    /// Offsets of `(` in the first column that stand inside a form.
+    nested_first_column: Vec<u32>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        source: &'a Source,
+        limits: &'a Limits,
+        symbols: &'a mut SymbolTable,
+        layout: Option<Layout>,
+    ) -> Reader<'a> {
+        Reader {
+            source,
+            bytes: source.text().as_bytes(),
+            limits,
+            layout,
+            symbols,
+            at: 0,
+            open: Vec::new(),
+            n_too_deep: 0,
+            damaged: false,
+            word_end: usize::MAX,
+            tree: Tree::default(),
+            findings: Diagnostics::new(),
+            nested_first_column: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) {
+        while self.at < self.bytes.len() {
+            match self.bytes[self.at] {
+                b'(' => self.open_list(),
+                b')' => self.close_list(),
+                b';' => self.comment(),
+                _ => self.blank_or_name(),
+            }
+        }
+    }
+
+    fn open_list(&mut self) {
+        if self.begins_a_form() {
+            self.report_unclosed(Some(self.at));
+            self.close_all();
+        }
+        if !self.open.is_empty() && self.in_first_column() {
+            self.nested_first_column.push(self.at as u32);
+        }
+        if self.open.len() >= self.limits.depth {
+            if self.n_too_deep == 0 && !self.damaged {
+                self.report_too_deep();
+            }
+            self.n_too_deep += 1;
+            self.at += 1;
+            return;
+        }
+        if self.open.is_empty() && self.word_end == self.at {
+            self.report_glued();
+            return;
+        }
+        let list = self.tree.push_list(Span::new(self.at, self.at + 1));
+        self.hang(list);
+        self.open.push(Open { list, last: None });
+        self.at += 1;
+    }
+
+    fn close_list(&mut self) {
+        self.at += 1;
+        if self.n_too_deep > 0 {
+            self.n_too_deep -= 1;
+            return;
+        }
+        match self.open.pop() {
+            Some(open) => {
+                self.tree.set_end(open.list, self.at as u32);
+                if self.open.is_empty() {
+                    self.end_form(open.list);
+                }
+            }
+            None => self.report_unopened(),
+        }
+    }
+
+    fn comment(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let length = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
+        self.tree.comments.push(Span::new(self.at, self.at + length));
+        self.at += length;
+    }
+
+    fn blank_or_name(&mut self) {
+        if matches!(self.bytes[self.at], b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0x1A) {
+            self.at += 1;
+            return;
+        }
+        let start = self.at;
+        let rest = &self.bytes[start..];
+        let is_end = |byte: &u8| matches!(byte, b'(' | b')' | b';' | b' ' | 0x09..=0x0D | 0x1A);
+        let length = rest.iter().position(is_end).unwrap_or(rest.len());
+        let mut end = start + length;
+        // Blanks beyond ASCII are rare enough to look for afterwards.
+        if !rest[..length].is_ascii() {
+            let text = &self.source.text()[start..end];
+            if let Some((offset, blank)) = text.char_indices().find(|(_, c)| is_blank(*c)) {
+                if offset == 0 {
+                    self.odd_blank(start, blank);
+                    return;
+                }
+                end = start + offset;
+            }
+        }
+        self.at = end;
+        self.name(Span::new(start, end));
+    }
+
+    fn name(&mut self, span: Span) {
+        if self.n_too_deep > 0 {
+            return;
+        }
+        let length = (span.end - span.start) as usize;
+        if length > self.limits.name {
+            let message =
+                format!("this name has {length} bytes, more than the limit of {}", self.limits.name);
+            let begin = self.source.text().ceil_char_boundary(span.start as usize + 20);
+            let shown = Span::new(span.start as usize, begin);
+            self.findings.push(
+                Diagnostic::error(Kind::NameTooLong, shown, message)
+                    .help("is a blank or a parenthesis missing in it?"),
+            );
+            self.damaged = true;
+            return;
+        }
+        let text = self.source.slice(span);
+        if let Some(odd) = text.chars().find(|c| c.is_control() && *c != '\0') {
+            let message = format!("the name holds the control character U+{:04X}", odd as u32);
+            self.findings.push(
+                Diagnostic::warning(Kind::OddCharacter, span, message).help("delete it if it is not meant"),
+            );
+        }
+        let symbol = self.symbols.intern(text);
+        let node = self.tree.push_name(symbol, span);
+        self.hang(node);
+        if self.open.is_empty() {
+            self.word_end = self.at;
+            self.end_form(node);
+        }
+    }
+
+    fn hang(&mut self, node: NodeId) {
+        if let Some(parent) = self.open.last_mut() {
+            self.tree.attach(parent.list, parent.last, node);
+            parent.last = Some(node);
+        }
+    }
+
+    fn end_form(&mut self, node: NodeId) {
+        self.tree.roots.push(Root { node, damaged: self.damaged });
+        self.damaged = false;
+    }
+
+    /// Closes every open list here: the form is broken.
+    fn close_all(&mut self) {
+        self.n_too_deep = 0;
+        let end = self.source.text()[..self.at].trim_end_matches(is_blank).len();
+        while let Some(open) = self.open.pop() {
+            self.tree.set_end(open.list, end as u32);
+            if self.open.is_empty() {
+                self.damaged = true;
+                self.end_form(open.list);
+            }
+        }
+    }
+
+    /// On a second reading: whether the `(` here cannot belong to the form that is open.
+    fn begins_a_form(&self) -> bool {
+        let Some(layout) = self.layout else { return false };
+        let Some(outer) = self.open.first() else { return false };
+        let outer = self.tree.span(outer.list).start;
+        if outer < layout.broken {
+            return false;
+        }
+        let rest = self.source.text()[self.at + 1..].trim_start_matches(is_blank);
+        let is_rule = rest.strip_prefix(Keyword::Arrow.name()).is_some_and(|after| {
+            after.is_empty() || after.starts_with(|c: char| is_blank(c) || c == '(')
+        });
+        is_rule || (layout.trust_columns && self.in_first_column())
+    }
+
+    fn in_first_column(&self) -> bool {
+        self.at == 0 || matches!(self.bytes[self.at - 1], b'\n' | b'\r')
+    }
+
+    /// Start of the form that the end of the file finds open.
+    fn unclosed_at(&self) -> Option<u32> {
+        self.open.first().map(|open| self.tree.span(open.list).start)
+    }
+
+    fn nested_in_first_column(&self, before: u32) -> bool {
+        self.nested_first_column.first().is_some_and(|&at| at < before)
+    }
+
+    fn finish(mut self) -> (Tree, Diagnostics) {
+        if !self.open.is_empty() {
+            self.report_unclosed(None);
+            self.close_all();
+        }
+        (self.tree, self.findings)
+    }
+
+    /// The opening of a list with the word behind it: what carets should point at.
+    fn opening(&self, list: NodeId) -> Span {
+        let start = self.tree.span(list).start as usize;
+        let line_end = self.source.text()[start..].find(['\n', '\r']).map_or(self.bytes.len(), |n| start + n);
+        let first_child = self.tree.children(list).next().map(|child| self.tree.span(child));
+        match first_child {
+            Some(child) if self.tree.functor(list).is_some() && (child.end as usize) <= line_end => {
+                Span::new(start, child.end as usize)
+            }
+            _ => Span::new(start, start + 1),
+        }
+    }
+
+    fn report_unclosed(&mut self, next_form: Option<usize>) {
+        let outer = self.opening(self.open[0].list);
+        let n_open = self.open.len() + self.n_too_deep;
+        let missing = if n_open == 1 { "a `)` is".to_owned() } else { format!("{n_open} `)` are") };
+        let mut finding = Diagnostic::error(
+            Kind::Unclosed,
+            outer,
+            format!("the `(` opened here is never closed: {missing} missing"),
+        );
+        finding = match next_form {
+            Some(at) => finding
+                .label(Span::new(at, at + 1), "this looks like the start of the next rule")
+                .help("close the form before the next one begins"),
+            None => finding.help("the end of the file comes first; is the file complete?"),
+        };
+        self.findings.push(finding);
+    }
+
+    fn report_unopened(&mut self) {
+        let here = Span::new(self.at - 1, self.at);
+        let mut finding = Diagnostic::error(Kind::Unopened, here, "this `)` closes nothing: no `(` is open here")
+            .help("delete it, or add the `(` that is missing before it");
+        if let Some(root) = self.tree.roots.last() {
+            let before = self.tree.span(root.node);
+            if self.tree.name(root.node).is_none() {
+                finding = finding.label(self.opening(root.node), "the form before it begins here and is complete");
+            } else {
+                finding = finding.label(before, "the form before it");
+            }
+        }
+        self.findings.push(finding);
+    }
+
+    fn report_too_deep(&mut self) {
+        let message = format!("brackets are nested more than {} deep here", self.limits.depth);
+        let outer = self.opening(self.open[0].list);
+        let finding = Diagnostic::error(Kind::TooDeep, Span::new(self.at, self.at + 1), message)
+            .label(outer, "in the form that begins here")
+            .help("no real rulesheet nests that deep; is a `)` missing?");
+        self.findings.push(finding);
+        self.damaged = true;
+    }
+
+    fn report_glued(&mut self) {
+        let word = self.tree.roots.last().map_or(Span::new(self.at, self.at), |root| self.tree.span(root.node));
+        self.findings.push(
+            Diagnostic::error(
+                Kind::MixedSyntax,
+                word,
+                "a rule in infix form stands in a prefix file: `name(` is not expected at the top level",
+            )
+            .help("use one syntax per file: write `(name …)`, and `(<= head body…)` for rules"),
+        );
+        if let Some(root) = self.tree.roots.last_mut() {
+            root.damaged = true;
+        }
+        // The rest of the line would only repeat the finding.
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
+    }
+
+    fn odd_blank(&mut self, start: usize, blank: char) {
+        self.at = start + blank.len_utf8();
+        if blank == '\u{FEFF}' {
+            return;
+        }
+        let message = format!("U+{:04X} looks like a blank but is none in GDL", blank as u32);
+        self.findings.push(
+            Diagnostic::warning(Kind::OddCharacter, Span::new(start, self.at), message)
+                .help("it is read as a blank; put a plain one in its place"),
+        );
+    }
+}

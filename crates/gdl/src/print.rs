@@ -1,0 +1,230 @@
+//! Rules → text, in either syntax.
+//!
+//! Reading the text again gives the same rules. Infix has no letters for some of prefix's names, so these are quoted
+//! there (`'++'`), and variables are capitalised (`?x` → `X`).
+
+use std::fmt::Write;
+
+use crate::read::{Syntax, is_blank};
+use crate::rules::{Atom, Literal, Rule, Rules, Term};
+use crate::symbol::{SymbolId, SymbolTable};
+
+/// The whole description, a rule per paragraph line group.
+pub(crate) fn rules(rules: &Rules, syntax: Syntax) -> String {
+    let mut printer = Printer { symbols: &rules.symbols, rules: Some(rules), syntax, names: Vec::new(), out: String::new() };
+    for rule in &rules.rules {
+        printer.rule(rule);
+        printer.out.push('\n');
+    }
+    printer.out
+}
+
+/// One rule on as many lines as it has literals.
+#[must_use]
+pub fn rule(rules: &Rules, rule: &Rule, syntax: Syntax) -> String {
+    let mut printer = Printer { symbols: &rules.symbols, rules: Some(rules), syntax, names: Vec::new(), out: String::new() };
+    printer.rule(rule);
+    printer.out
+}
+
+/// A term whose variables are named by `variables`.
+#[must_use]
+pub fn term(term: &Term, symbols: &SymbolTable, variables: &[SymbolId], syntax: Syntax) -> String {
+    let mut printer = Printer { symbols, rules: None, syntax, names: Vec::new(), out: String::new() };
+    printer.name_variables(variables);
+    printer.term(term);
+    printer.out
+}
+
+struct Printer<'a> {
+    symbols: &'a SymbolTable,
+    rules: Option<&'a Rules>,
+    syntax: Syntax,
+    /// How the variables of the rule at hand are written.
+    names: Vec<String>,
+    out: String,
+}
+
+impl Printer<'_> {
+    fn rule(&mut self, rule: &Rule) {
+        self.name_variables(&rule.variables);
+        if rule.body.is_empty() {
+            self.atom(&rule.head);
+            if self.syntax == Syntax::Infix {
+                self.out.push('.');
+            }
+            return;
+        }
+        match self.syntax {
+            Syntax::Prefix => {
+                self.out.push_str("(<= ");
+                self.atom(&rule.head);
+                for literal in &rule.body {
+                    self.out.push_str("\n    ");
+                    self.literal(literal);
+                }
+                self.out.push(')');
+            }
+            Syntax::Infix => {
+                self.atom(&rule.head);
+                self.out.push_str(" :-");
+                for (idx, literal) in rule.body.iter().enumerate() {
+                    self.out.push_str(if idx == 0 { "\n    " } else { ",\n    " });
+                    self.literal(literal);
+                }
+                self.out.push('.');
+            }
+        }
+    }
+
+    fn literal(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Positive(atom) => self.atom(atom),
+            Literal::Negative(atom) => self.negation(|printer| printer.atom(atom)),
+            Literal::Distinct(left, right) => self.apply("distinct", &[left, right]),
+            Literal::Equal(left, right) => self.negation(|printer| printer.apply("distinct", &[left, right])),
+            Literal::Or(alternatives) => self.disjunction(alternatives),
+        }
+    }
+
+    fn negation(&mut self, inner: impl FnOnce(&mut Self)) {
+        match self.syntax {
+            Syntax::Prefix => {
+                self.out.push_str("(not ");
+                inner(self);
+                self.out.push(')');
+            }
+            Syntax::Infix => {
+                self.out.push('~');
+                inner(self);
+            }
+        }
+    }
+
+    /// Infix has no way to write an `or` of nothing with bars, so it always uses the function form, as prefix does.
+    fn disjunction(&mut self, alternatives: &[Vec<Literal>]) {
+        self.open("or");
+        for (idx, conjunction) in alternatives.iter().enumerate() {
+            self.separate(idx + 1);
+            match conjunction.as_slice() {
+                [only] => self.literal(only),
+                _ => {
+                    self.open("and");
+                    for (idx, literal) in conjunction.iter().enumerate() {
+                        self.separate(idx + 1);
+                        self.literal(literal);
+                    }
+                    self.out.push(')');
+                }
+            }
+        }
+        self.out.push(')');
+    }
+
+    fn atom(&mut self, atom: &Atom) {
+        let name = self.rules.map_or("", |rules| rules.relation_name(atom.relation)).to_owned();
+        if atom.args.is_empty() {
+            self.name(&name);
+        } else {
+            let args: Vec<&Term> = atom.args.iter().collect();
+            self.apply(&name, &args);
+        }
+    }
+
+    fn apply(&mut self, name: &str, args: &[&Term]) {
+        self.open(name);
+        for (idx, arg) in args.iter().enumerate() {
+            self.separate(idx + 1);
+            self.term(arg);
+        }
+        self.out.push(')');
+    }
+
+    fn term(&mut self, term: &Term) {
+        match term {
+            Term::Variable(variable) => {
+                let name = self.names[variable.0 as usize].clone();
+                self.out.push_str(&name);
+            }
+            Term::Constant(name) => {
+                let name = self.symbols.name(*name).to_owned();
+                self.name(&name);
+            }
+            Term::Compound(name, args) => {
+                let name = self.symbols.name(*name).to_owned();
+                self.apply(&name, &args.iter().collect::<Vec<_>>());
+            }
+        }
+    }
+
+    fn open(&mut self, name: &str) {
+        match self.syntax {
+            Syntax::Prefix => {
+                self.out.push('(');
+                self.out.push_str(name);
+            }
+            Syntax::Infix => {
+                self.name(name);
+                self.out.push('(');
+            }
+        }
+    }
+
+    /// What stands before argument number `n`, from 1.
+    fn separate(&mut self, n: usize) {
+        match self.syntax {
+            Syntax::Prefix => self.out.push(' '),
+            Syntax::Infix if n > 1 => self.out.push_str(", "),
+            Syntax::Infix => {}
+        }
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.syntax == Syntax::Infix && !is_plain(name) {
+            let _ = write!(self.out, "'{name}'");
+        } else {
+            self.out.push_str(name);
+        }
+    }
+
+    fn name_variables(&mut self, variables: &[SymbolId]) {
+        self.names.clear();
+        for &variable in variables {
+            let name = self.symbols.name(variable);
+            let name = match self.syntax {
+                Syntax::Prefix => name.to_owned(),
+                Syntax::Infix => infix_variable(name, &self.names),
+            };
+            self.names.push(name);
+        }
+    }
+}
+
+/// Whether infix reads the name as it stands. Words that are operators there, and names that look like variables or
+/// hold signs, are not plain.
+pub(crate) fn is_plain(name: &str) -> bool {
+    let is_body = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '*' | '/' | '<' | '>' | '=');
+    let is_start = |c: char| is_body(c) && !c.is_ascii_uppercase() && c != '_';
+    name != "not" && name.starts_with(is_start) && name.chars().all(is_body)
+}
+
+/// `?x` → `X`, never a name that is taken.
+fn infix_variable(name: &str, taken: &[String]) -> String {
+    let bare = name.trim_start_matches('?');
+    let mut chars = bare.chars();
+    let is_sign = |c: char| !c.is_alphanumeric() && c != '_';
+    let mut wanted: String = match chars.next() {
+        Some(first) if first.is_ascii_alphabetic() => first.to_ascii_uppercase().to_string() + chars.as_str(),
+        _ => format!("_{bare}"),
+    };
+    if wanted == "_" || wanted.contains(|c: char| is_sign(c) || is_blank(c)) {
+        wanted = "V".to_owned();
+    }
+    let mut unique = wanted.clone();
+    let mut n = 2;
+    while taken.contains(&unique) {
+        unique = format!("{wanted}_{n}");
+        n += 1;
+    }
+    unique
+}

@@ -1,0 +1,176 @@
+//! The text of a rulesheet and places in it.
+//!
+//! In: the bytes of a file or of a network message. Out: a [`Source`], which is valid UTF-8 whatever came in, and
+//! turns byte offsets into lines and columns. Rulesheets come from strangers, so decoding never fails: bytes that are
+//! not UTF-8 become U+FFFD and are remembered, and the readers decide whether they matter (in a comment they do not).
+
+use std::fmt;
+
+/// A range of bytes in a [`Source`]; every node of a rulesheet carries one, so that any message can point at its line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset after the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span of the bytes `start..end`.
+    #[must_use]
+    pub fn new(start: usize, end: usize) -> Span {
+        Span { start: start as u32, end: end as u32 }
+    }
+
+    /// The smallest span that covers both.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.start, self.end)
+    }
+}
+
+/// A line and a column for people: both count from 1, columns count characters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// A byte of the input that is not UTF-8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BadByte {
+    /// Where its replacement character stands in the text.
+    pub span: Span,
+    /// Its offset in the input as received.
+    pub offset: usize,
+    /// The byte itself.
+    pub byte: u8,
+}
+
+/// The text of one rulesheet.
+pub struct Source {
+    text: String,
+    line_starts: Vec<u32>,
+    bad_bytes: Vec<BadByte>,
+}
+
+impl Source {
+    /// Takes any bytes; see the module comment for what happens to those that are not UTF-8.
+    ///
+    /// # Panics
+    /// If there are 4 GiB or more of them: callers check their size limit before they read (see `Limits`).
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Source {
+        assert!(u32::try_from(bytes.len().saturating_mul(3)).is_ok(), "a source is far smaller than 1 GiB");
+        let mut text = String::with_capacity(bytes.len());
+        let mut bad_bytes = Vec::new();
+        let mut offset = 0;
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            offset += chunk.valid().len();
+            for &byte in chunk.invalid() {
+                let start = text.len();
+                text.push(char::REPLACEMENT_CHARACTER);
+                bad_bytes.push(BadByte { span: Span::new(start, text.len()), offset, byte });
+                offset += 1;
+            }
+        }
+        let line_starts = line_starts(&text);
+        Source { text, line_starts, bad_bytes }
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text of a span.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    /// Bytes of the input that were not UTF-8, in order.
+    #[must_use]
+    pub fn bad_bytes(&self) -> &[BadByte] {
+        &self.bad_bytes
+    }
+
+    /// Number of lines; an empty text has one.
+    #[must_use]
+    pub fn n_lines(&self) -> u32 {
+        self.line_starts.len() as u32
+    }
+
+    /// Line and column of a byte offset.
+    #[must_use]
+    pub fn place(&self, offset: u32) -> Place {
+        let line_idx = self.line_starts.partition_point(|&start| start <= offset) - 1;
+        let line_start = self.line_starts[line_idx] as usize;
+        let upto = self.text.floor_char_boundary(offset as usize);
+        let column = self.text[line_start..upto].chars().count() as u32 + 1;
+        Place { line: line_idx as u32 + 1, column }
+    }
+
+    /// Offset at which a line starts; lines count from 1.
+    #[must_use]
+    pub fn line_start(&self, line: u32) -> u32 {
+        self.line_starts[line as usize - 1]
+    }
+
+    /// The span of a line without its line end.
+    #[must_use]
+    pub fn line_span(&self, line: u32) -> Span {
+        let start = self.line_start(line) as usize;
+        let end = self.line_starts.get(line as usize).map_or(self.text.len(), |&next| next as usize);
+        Span::new(start, start + self.text[start..end].trim_end_matches(['\n', '\r']).len())
+    }
+}
+
+/// Offsets of line starts. A line ends with LF, CR LF or a lone CR, as the reference system's comment stripper has it.
+fn line_starts(text: &str) -> Vec<u32> {
+    let bytes = text.as_bytes();
+    let mut starts = vec![0];
+    for (idx, &byte) in bytes.iter().enumerate() {
+        if byte == b'\n' || (byte == b'\r' && bytes.get(idx + 1) != Some(&b'\n')) {
+            starts.push(idx as u32 + 1);
+        }
+    }
+    starts
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Source({} bytes, {} lines)", self.text.len(), self.n_lines())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_of_every_kind_and_characters() {
+        let source = Source::new("a\r\nb\rç d\n".as_bytes());
+        let at = |offset| (source.place(offset).line, source.place(offset).column);
+        assert_eq!([at(0), at(3), at(5), at(8)], [(1, 1), (2, 1), (3, 1), (3, 3)]);
+        assert_eq!(source.n_lines(), 4);
+        assert_eq!(source.slice(source.line_span(1)), "a");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_replaced_and_remembered() {
+        let source = Source::new(b"ab\xFFc");
+        assert_eq!(source.text(), "ab\u{FFFD}c");
+        assert_eq!(source.bad_bytes(), [BadByte { span: Span::new(2, 5), offset: 2, byte: 0xFF }]);
+    }
+}

@@ -1,0 +1,100 @@
+//! The bracket structure of a rulesheet, before any meaning: names and lists, with spans and comments.
+//!
+//! Both syntaxes read into this: [`crate::prefix`] as it stands, [`crate::infix`] by writing `p(X) :- q(X)` as
+//! `(<= (p ?X) (q ?X))`. Nodes live in one arena and are linked by index, so that no operation recurses on the depth
+//! of the input and ten megabytes of rules stay cheap.
+
+use crate::source::Span;
+use crate::symbol::SymbolId;
+
+/// A node of a [`Tree`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct NodeId(u32);
+
+const NONE: u32 = u32::MAX;
+
+struct Node {
+    span: Span,
+    /// The name; `NONE` for a list.
+    name: u32,
+    first_child: u32,
+    next_sibling: u32,
+}
+
+/// A form at the top level of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Root {
+    pub(crate) node: NodeId,
+    /// Its brackets or words are broken and a finding says so: it is not worth a second look.
+    pub(crate) damaged: bool,
+}
+
+/// All forms of a rulesheet, and its comments in order (each without its line end).
+#[derive(Default)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) comments: Vec<Span>,
+}
+
+impl Tree {
+    /// Adds a name.
+    pub(crate) fn push_name(&mut self, name: SymbolId, span: Span) -> NodeId {
+        self.push(Node { span, name: name.0, first_child: NONE, next_sibling: NONE })
+    }
+
+    /// Adds an empty list.
+    pub(crate) fn push_list(&mut self, span: Span) -> NodeId {
+        self.push(Node { span, name: NONE, first_child: NONE, next_sibling: NONE })
+    }
+
+    /// Hangs `child` behind the children of `list`; `last` is the last child so far, kept by the caller.
+    pub(crate) fn attach(&mut self, list: NodeId, last: Option<NodeId>, child: NodeId) {
+        match last {
+            Some(last) => self.nodes[last.0 as usize].next_sibling = child.0,
+            None => self.nodes[list.0 as usize].first_child = child.0,
+        }
+    }
+
+    /// Hangs all of `children` into `list`.
+    pub(crate) fn attach_all(&mut self, list: NodeId, children: &[NodeId]) {
+        let mut last = None;
+        for &child in children {
+            self.attach(list, last, child);
+            last = Some(child);
+        }
+    }
+
+    /// Says where a list ends.
+    pub(crate) fn set_end(&mut self, list: NodeId, end: u32) {
+        self.nodes[list.0 as usize].span.end = end;
+    }
+
+    /// The place of a node.
+    pub(crate) fn span(&self, node: NodeId) -> Span {
+        self.nodes[node.0 as usize].span
+    }
+
+    /// The name, or `None` for a list.
+    pub(crate) fn name(&self, node: NodeId) -> Option<SymbolId> {
+        let name = self.nodes[node.0 as usize].name;
+        (name != NONE).then_some(SymbolId(name))
+    }
+
+    /// The members of a list in order; none for a name.
+    pub(crate) fn children(&self, list: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
+        let link = |idx: u32| (idx != NONE).then_some(NodeId(idx));
+        let first = link(self.nodes[list.0 as usize].first_child);
+        std::iter::successors(first, move |node| link(self.nodes[node.0 as usize].next_sibling))
+    }
+
+    /// The name that a list begins with.
+    pub(crate) fn functor(&self, list: NodeId) -> Option<SymbolId> {
+        self.children(list).next().and_then(|first| self.name(first))
+    }
+
+    fn push(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+}
