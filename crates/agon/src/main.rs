@@ -1,1 +1,64 @@
-fn main(){}
+//! The `agon` binary: parses arguments, calls one command, turns its answer into an exit code.
+//!
+//! Exit codes: 0 done and good, 1 done and not good, 2 the call itself was wrong.
+
+mod commands;
+mod sheet;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Rules are many small boxes; this allocator reads ten megabytes of them in half the time of the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Agon, a general game playing system: it reads the rules of any game and plays it.
+#[derive(Parser)]
+#[command(
+    name = "agon",
+    version,
+    about,
+    max_term_width = 110,
+    after_help = "Examples:
+  agon games                    what there is to play
+  agon show tic_tac_toe         a game at a glance
+  agon check my_game.kif        what is wrong with my rulesheet?"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(commands::check::Args),
+    Fmt(commands::fmt::Args),
+    Games(commands::games::Args),
+    Show(commands::show::Args),
+}
+
+fn main() -> ExitCode {
+    let answer = match Arguments::parse().command {
+        Command::Check(args) => commands::check::run(&args),
+        Command::Fmt(args) => commands::fmt::run(&args),
+        Command::Games(args) => commands::games::run(&args),
+        Command::Show(args) => commands::show::run(&args),
+    };
+    answer.unwrap_or_else(|error| {
+        // A reader that has seen enough (`agon … | head`) is no fault.
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("agon: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    cause.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -59,9 +59,10 @@ impl Literal {
     pub fn span(&self) -> Span {
         match self {
             Literal::Atom(atom) => atom.span,
-            Literal::Not(_, span) | Literal::And(_, span) | Literal::Or(_, span) | Literal::Distinct(_, _, span) => {
-                *span
-            }
+            Literal::Not(_, span)
+            | Literal::And(_, span)
+            | Literal::Or(_, span)
+            | Literal::Distinct(_, _, span) => *span,
         }
     }
 }
@@ -110,7 +111,9 @@ impl Term {
 impl Atom {
     /// Calls `visit` for each variable in it, from left to right.
     pub fn for_each_variable(&self, visit: &mut impl FnMut(SymbolId, Span)) {
-        self.args.iter().for_each(|arg| arg.for_each_variable(visit));
+        self.args
+            .iter()
+            .for_each(|arg| arg.for_each_variable(visit));
     }
 }
 
@@ -125,7 +128,9 @@ impl Literal {
             Literal::Atom(atom) => visit(atom, negated),
             Literal::Not(inner, _) => inner.visit_atoms(!negated, visit),
             Literal::And(members, _) | Literal::Or(members, _) => {
-                members.iter().for_each(|member| member.visit_atoms(negated, visit));
+                members
+                    .iter()
+                    .for_each(|member| member.visit_atoms(negated, visit));
             }
             Literal::Distinct(..) => {}
         }
@@ -137,7 +142,9 @@ impl Literal {
             Literal::Atom(atom) => atom.args.iter().for_each(visit),
             Literal::Not(inner, _) => inner.for_each_term(visit),
             Literal::And(members, _) | Literal::Or(members, _) => {
-                members.iter().for_each(|member| member.for_each_term(visit));
+                members
+                    .iter()
+                    .for_each(|member| member.for_each_term(visit));
             }
             Literal::Distinct(left, right, _) => {
                 visit(left);

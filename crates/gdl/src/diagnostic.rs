@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use crate::source::{Place, Source, Span};
 
@@ -205,7 +205,14 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, kind: Kind, span: Option<Span>, message: String) -> Diagnostic {
-        Diagnostic { severity, kind, span, message, help: None, labels: Vec::new() }
+        Diagnostic {
+            severity,
+            kind,
+            span,
+            message,
+            help: None,
+            labels: Vec::new(),
+        }
     }
 
     /// The same finding with a way to mend it.
@@ -218,7 +225,10 @@ impl Diagnostic {
     /// The same finding with another place.
     #[must_use]
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 
@@ -233,6 +243,8 @@ impl Diagnostic {
 #[derive(Clone, Default, Debug)]
 pub struct Diagnostics {
     findings: Vec<Diagnostic>,
+    /// Of those kept.
+    n_warnings: usize,
     n_errors: usize,
     n_left_out: usize,
 }
@@ -250,23 +262,39 @@ impl Diagnostics {
     /// Adds one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let is_error = diagnostic.severity == Severity::Error;
-        // An error is always worth more than the last warning: a flood of warnings must not hide it.
-        if self.findings.len() >= Diagnostics::MOST {
+        if !self.wants(diagnostic.severity) {
+            self.leave_out(diagnostic.severity);
+            return;
+        }
+        if self.is_full() {
+            let last_warning = self
+                .findings
+                .iter()
+                .rposition(|kept| kept.severity == Severity::Warning);
+            self.findings
+                .remove(last_warning.expect("an error is wanted only while there is a warning"));
+            self.n_warnings -= 1;
             self.n_left_out += 1;
-            let last_warning = self.findings.iter().rposition(|kept| kept.severity == Severity::Warning);
-            match last_warning {
-                Some(idx) if is_error => drop(self.findings.remove(idx)),
-                _ => {
-                    self.n_errors += usize::from(is_error);
-                    return;
-                }
-            }
         }
         self.n_errors += usize::from(is_error);
+        self.n_warnings += usize::from(!is_error);
         self.findings.push(diagnostic);
     }
 
-    /// Whether more can be kept: what is costly to phrase may stop asking.
+    /// Whether a finding would be kept. An error is always worth more than the last warning: a flood of warnings must
+    /// not hide it. What is found by the million asks first and phrases its message only if this holds.
+    #[must_use]
+    pub fn wants(&self, severity: Severity) -> bool {
+        !self.is_full() || (severity == Severity::Error && self.n_warnings > 0)
+    }
+
+    /// Counts a finding that is not wanted.
+    pub fn leave_out(&mut self, severity: Severity) {
+        self.n_errors += usize::from(severity == Severity::Error);
+        self.n_left_out += 1;
+    }
+
+    /// Whether the most findings are kept.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.findings.len() >= Diagnostics::MOST
@@ -336,95 +364,122 @@ pub struct RenderOptions {
 
 impl Default for RenderOptions {
     fn default() -> RenderOptions {
-        RenderOptions { colour: false, width: 120 }
+        RenderOptions {
+            colour: false,
+            width: 120,
+        }
     }
 }
 
 /// Draws a finding with its source lines and carets. `path` is how the file is called in the output.
 #[must_use]
-pub fn render(diagnostic: &Diagnostic, source: &Source, path: &str, options: RenderOptions) -> String {
+pub fn render(
+    diagnostic: &Diagnostic,
+    source: &Source,
+    path: &str,
+    options: RenderOptions,
+) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.kind.name());
-    // Each window becomes a snippet of its own; it must outlive the report.
-    let windows = windows(diagnostic, source, options.width);
-    let origin = diagnostic.span.map_or_else(
-        || path.to_owned(),
-        |span| {
-            let place = source.place(span.start);
-            format!("{path}:{}:{}", place.line, place.column)
-        },
-    );
+    let title = level
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.kind.name());
     let mut group = Group::with_title(title);
-    if windows.is_empty() {
-        group = group.element(annotate_snippets::Origin::path(origin.as_str()));
-    }
-    for (idx, window) in windows.iter().enumerate() {
-        if idx == 0 {
-            group = group.element(annotate_snippets::Origin::path(origin.as_str()));
+    let excerpt = diagnostic
+        .span
+        .map(|span| Excerpt::around(source, span, &diagnostic.labels));
+    group = match &excerpt {
+        None => group.element(Origin::path(path)),
+        Some(excerpt) => {
+            let snippet = Snippet::source(source.slice(excerpt.text))
+                .line_start(excerpt.line as usize)
+                .path(path);
+            group.element(snippet.annotations(excerpt.marks.iter().map(|mark| {
+                let kind = if mark.primary {
+                    AnnotationKind::Primary
+                } else {
+                    AnnotationKind::Context
+                };
+                kind.span(mark.start..mark.end)
+                    .label((!mark.text.is_empty()).then_some(mark.text))
+            })))
         }
-        let snippet = Snippet::source(window.text.as_str()).line_start(window.line as usize).fold(false);
-        let annotations = window.marks.iter().map(|mark| {
-            let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-            kind.span(mark.start..mark.end).label((!mark.text.is_empty()).then_some(mark.text.as_str()))
-        });
-        group = group.element(snippet.annotations(annotations));
-    }
+    };
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
-    let renderer = if options.colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if options.colour {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
     renderer.term_width(options.width).render(&[group])
 }
 
-/// One source line of a drawing, cut to what fits, with its marks as byte ranges of the cut text.
-struct Window {
+/// The lines of a source that a drawing shows, and its marks as byte ranges of them.
+struct Excerpt<'a> {
     line: u32,
-    text: String,
-    marks: Vec<Mark>,
+    text: Span,
+    marks: Vec<Mark<'a>>,
 }
 
-struct Mark {
+struct Mark<'a> {
     primary: bool,
     start: usize,
     end: usize,
-    text: String,
+    text: &'a str,
 }
 
-/// The lines to draw: the first line of the finding and of each label, in order. Whole rulesheets stand on one line in
-/// some repositories, so a long line is cut around its first mark.
-fn windows(diagnostic: &Diagnostic, source: &Source, width: usize) -> Vec<Window> {
-    let primary = diagnostic.span.map(|span| (true, span, ""));
-    let labels = diagnostic.labels.iter().map(|label| (false, label.span, label.text.as_str()));
-    let mut marks: Vec<_> = primary.into_iter().chain(labels).collect();
-    marks.sort_by_key(|(_, span, _)| span.start);
-    let mut windows: Vec<(u32, Span, Window)> = Vec::new();
-    for (is_primary, span, text) in marks {
-        let line = source.place(span.start).line;
-        let line_span = source.line_span(line);
-        if windows.last().is_none_or(|(last, cut, _)| *last != line || span.start >= cut.end) {
-            let cut = cut_around(source, line_span, span, width);
-            windows.push((line, cut, Window { line, text: source.slice(cut).to_owned(), marks: Vec::new() }));
+impl<'a> Excerpt<'a> {
+    /// Most bytes that are shown. Whole rulesheets stand on one line in some repositories; the renderer cuts those to
+    /// the width of the terminal, but it should not have to read megabytes for it.
+    const MOST: u32 = 1 << 16;
+
+    /// The line of `span`, and those of the labels if they are near.
+    fn around(source: &Source, span: Span, labels: &'a [Label]) -> Excerpt<'a> {
+        let lines = |span: Span| source.line_span(source.line(span.start));
+        let mut text = lines(span);
+        let mut marks = vec![(true, span, "")];
+        for label in labels {
+            let wider = text.to(lines(label.span));
+            if wider.end - wider.start <= Excerpt::MOST {
+                text = wider;
+                marks.push((false, label.span, label.text.as_str()));
+            }
         }
-        let (_, cut, window) = windows.last_mut().expect("one was pushed");
-        let length = cut.end - cut.start;
-        let start = (span.start.max(cut.start) - cut.start).min(length) as usize;
-        let end = (span.end.max(cut.start) - cut.start).min(length) as usize;
-        window.marks.push(Mark { primary: is_primary, start, end: end.max(start), text: text.to_owned() });
+        if text.end - text.start > Excerpt::MOST {
+            text = clip(source, text, span);
+        }
+        let marks = marks.into_iter().map(|(primary, span, label)| {
+            // A mark of several lines is drawn on its first line.
+            let line_end = lines(span).end;
+            let start = span.start.clamp(text.start, text.end);
+            let end = span.end.min(line_end).clamp(start, text.end);
+            let offset = |at: u32| (at - text.start) as usize;
+            Mark {
+                primary,
+                start: offset(start),
+                end: offset(end),
+                text: label,
+            }
+        });
+        Excerpt {
+            line: source.line(text.start),
+            text,
+            marks: marks.collect(),
+        }
     }
-    windows.into_iter().map(|(_, _, window)| window).collect()
 }
 
-/// The part of a line around a span that fits the width.
-fn cut_around(source: &Source, line: Span, span: Span, width: usize) -> Span {
-    let room = width.clamp(40, 400) as u32;
-    if line.end - line.start <= room * 2 {
-        return line;
-    }
+/// The part of an enormous line around a span.
+fn clip(source: &Source, line: Span, span: Span) -> Span {
+    let start = span.start.saturating_sub(Excerpt::MOST / 2).max(line.start);
+    let end = start.saturating_add(Excerpt::MOST).min(line.end);
     let text = source.text();
-    let start = span.start.saturating_sub(room / 3).max(line.start);
-    let end = start.saturating_add(room).min(line.end);
-    Span::new(text.floor_char_boundary(start as usize), text.ceil_char_boundary(end as usize))
+    Span::new(
+        text.floor_char_boundary(start as usize),
+        text.ceil_char_boundary(end as usize),
+    )
 }

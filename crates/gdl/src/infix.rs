@@ -23,7 +23,16 @@ pub(crate) fn read(
 ) -> Tree {
     let mut tree = Tree::default();
     let tokens = tokenize(source, limits, &mut tree, findings);
-    let mut reader = Reader { source, limits, tokens: &tokens, at: 0, n_anonymous: 0, symbols, tree, findings };
+    let mut reader = Reader {
+        source,
+        limits,
+        tokens: &tokens,
+        at: 0,
+        n_anonymous: 0,
+        symbols,
+        tree,
+        findings,
+    };
     while reader.peek() != Token::End {
         reader.rule();
     }
@@ -56,7 +65,12 @@ struct Lexeme {
 }
 
 /// Splits the text; the last lexeme is `End`. Comments go to the tree.
-fn tokenize(source: &Source, limits: &Limits, tree: &mut Tree, findings: &mut Diagnostics) -> Vec<Lexeme> {
+fn tokenize(
+    source: &Source,
+    limits: &Limits,
+    tree: &mut Tree,
+    findings: &mut Diagnostics,
+) -> Vec<Lexeme> {
     let text = source.text();
     let mut lexemes = Vec::new();
     let mut at = 0;
@@ -76,14 +90,23 @@ fn tokenize(source: &Source, limits: &Limits, tree: &mut Tree, findings: &mut Di
         let span = Span::new(at, at + length);
         at += length;
         if length > limits.name {
-            let shown = Span::new(span.start as usize, text.ceil_char_boundary(span.start as usize + 20));
-            let message = format!("this name has {length} bytes, more than the limit of {}", limits.name);
+            let shown = Span::new(
+                span.start as usize,
+                text.ceil_char_boundary(span.start as usize + 20),
+            );
+            let message = format!(
+                "this name has {length} bytes, more than the limit of {}",
+                limits.name
+            );
             findings.push(Diagnostic::error(Kind::NameTooLong, shown, message));
             continue;
         }
         lexemes.push(Lexeme { token, span });
     }
-    lexemes.push(Lexeme { token: Token::End, span: Span::new(text.len(), text.len()) });
+    lexemes.push(Lexeme {
+        token: Token::End,
+        span: Span::new(text.len(), text.len()),
+    });
     lexemes
 }
 
@@ -120,7 +143,10 @@ fn lex(rest: &str, c: char) -> (Token, usize) {
 }
 
 fn ends_a_rule(after: &str) -> bool {
-    after.chars().next().is_none_or(|c| is_blank(c) || matches!(c, ';' | '%'))
+    after
+        .chars()
+        .next()
+        .is_none_or(|c| is_blank(c) || matches!(c, ';' | '%'))
 }
 
 /// Length of the name at the start of `rest`: at least one character.
@@ -128,7 +154,10 @@ fn name_length(rest: &str) -> usize {
     let mut chars = rest.char_indices();
     chars.next();
     for (at, c) in chars {
-        let is_sign = matches!(c, '(' | ')' | ',' | '&' | '|' | '~' | '\'' | ';' | '%' | '∧' | '∨' | '¬' | '≠' | '←');
+        let is_sign = matches!(
+            c,
+            '(' | ')' | ',' | '&' | '|' | '~' | '\'' | ';' | '%' | '∧' | '∨' | '¬' | '≠' | '←'
+        );
         let here = &rest[at..];
         let is_end = (c == '.' && ends_a_rule(&here[1..]))
             || here.starts_with(":-")
@@ -167,7 +196,10 @@ impl Reader<'_> {
         match node {
             Ok(node) => {
                 self.accept(Token::Stop);
-                self.tree.roots.push(Root { node, damaged: false });
+                self.tree.roots.push(Root {
+                    node,
+                    damaged: false,
+                });
             }
             Err(Broken) => self.recover(start),
         }
@@ -178,9 +210,17 @@ impl Reader<'_> {
             Token::Name | Token::Quoted => self.atom(0),
             Token::Open => {
                 let message = "a rule in prefix form stands in an infix file";
-                self.fail_here(Kind::MixedSyntax, message, "use one syntax per file: write `head :- body`")
+                self.fail_here(
+                    Kind::MixedSyntax,
+                    message,
+                    "use one syntax per file: write `head :- body`",
+                )
             }
-            _ => self.fail_here(Kind::Syntax, "a rule must begin with a name", "write `head :- body` or a fact"),
+            _ => self.fail_here(
+                Kind::Syntax,
+                "a rule must begin with a name",
+                "write `head :- body` or a fact",
+            ),
         }
     }
 
@@ -201,7 +241,11 @@ impl Reader<'_> {
     }
 
     /// `a & b | c`: the alternatives, each a conjunction. Only outside of arguments a comma joins too.
-    fn alternatives(&mut self, with_commas: bool, depth: usize) -> Result<Vec<Vec<NodeId>>, Broken> {
+    fn alternatives(
+        &mut self,
+        with_commas: bool,
+        depth: usize,
+    ) -> Result<Vec<Vec<NodeId>>, Broken> {
         let mut alternatives = vec![vec![self.literal(depth)?]];
         loop {
             let last = alternatives.last_mut().expect("there is one");
@@ -230,15 +274,24 @@ impl Reader<'_> {
             return *only;
         }
         let and = self.name(Keyword::And.name(), self.start_of(literals[0]));
-        let members: Vec<NodeId> = std::iter::once(and).chain(literals.iter().copied()).collect();
+        let members: Vec<NodeId> = std::iter::once(and)
+            .chain(literals.iter().copied())
+            .collect();
         self.list(&members)
     }
 
     /// `~p(X)`, `(a | b)`, `X != Y`, `p(X)`, or a term.
     fn literal(&mut self, depth: usize) -> Parsed {
         if depth >= self.limits.depth {
-            let message = format!("brackets are nested more than {} deep here", self.limits.depth);
-            return self.fail_here(Kind::TooDeep, &message, "no real rulesheet nests that deep; is a `)` missing?");
+            let message = format!(
+                "brackets are nested more than {} deep here",
+                self.limits.depth
+            );
+            return self.fail_here(
+                Kind::TooDeep,
+                &message,
+                "no real rulesheet nests that deep; is a `)` missing?",
+            );
         }
         let left = match self.peek() {
             Token::Not => {
@@ -311,10 +364,23 @@ impl Reader<'_> {
     fn unquote(&mut self, text: &str, span: Span) -> Parsed {
         let inner = text.get(1..text.len() - 1).filter(|_| text.len() > 2);
         match inner {
-            None => self.fail(Kind::Syntax, span, "a quoted name is not closed or is empty", "write for example `'++'`"),
-            Some(name) if name.contains(|c: char| is_blank(c) || matches!(c, '(' | ')' | ';')) || name.starts_with('?') => {
+            None => self.fail(
+                Kind::Syntax,
+                span,
+                "a quoted name is not closed or is empty",
+                "write for example `'++'`",
+            ),
+            Some(name)
+                if name.contains(|c: char| is_blank(c) || matches!(c, '(' | ')' | ';'))
+                    || name.starts_with('?') =>
+            {
                 let message = "a name may not hold blanks, brackets or `;`, nor begin with `?`";
-                self.fail(Kind::Syntax, span, message, "choose another name: prefix GDL cannot write this one")
+                self.fail(
+                    Kind::Syntax,
+                    span,
+                    message,
+                    "choose another name: prefix GDL cannot write this one",
+                )
             }
             Some(name) => Ok(self.name(name, span)),
         }
@@ -338,9 +404,11 @@ impl Reader<'_> {
             return Ok(());
         }
         if matches!(self.peek(), Token::End | Token::Stop | Token::Arrow) {
-            let finding = Diagnostic::error(Kind::Unclosed, open, "the `(` opened here is never closed")
-                .label(self.tokens[self.at].span, "the rule goes on or ends here");
-            self.findings.push(finding.help("add the `)` that is missing"));
+            let finding =
+                Diagnostic::error(Kind::Unclosed, open, "the `(` opened here is never closed")
+                    .label(self.tokens[self.at].span, "the rule goes on or ends here");
+            self.findings
+                .push(finding.help("add the `)` that is missing"));
         } else {
             let here = self.tokens[self.at].span;
             let finding = Diagnostic::error(Kind::Syntax, here, "`,` or `)` is expected here")
@@ -373,7 +441,8 @@ impl Reader<'_> {
     }
 
     fn fail(&mut self, kind: Kind, span: Span, message: &str, help: &str) -> Parsed {
-        self.findings.push(Diagnostic::error(kind, span, message).help(help));
+        self.findings
+            .push(Diagnostic::error(kind, span, message).help(help));
         Err(Broken)
     }
 
@@ -412,7 +481,11 @@ impl Reader<'_> {
 
     /// A list that spans its members and everything up to the token just read.
     fn list(&mut self, members: &[NodeId]) -> NodeId {
-        let span = members.iter().map(|&member| self.tree.span(member)).reduce(Span::to).unwrap_or_default();
+        let span = members
+            .iter()
+            .map(|&member| self.tree.span(member))
+            .reduce(Span::to)
+            .unwrap_or_default();
         let list = self.tree.push_list(span.to(self.before()));
         self.tree.attach_all(list, members);
         list

@@ -38,13 +38,28 @@ struct Lowering {
 
 impl Lowering {
     fn new(n_symbols: usize) -> Lowering {
-        let keywords = Keyword::ALL.into_iter().take(RelationId::N_KEYWORDS as usize);
+        let keywords = Keyword::ALL
+            .into_iter()
+            .take(RelationId::N_KEYWORDS as usize);
         let relations: Vec<Relation> = keywords
-            .map(|keyword| Relation { name: keyword.symbol(), arity: keyword.arity().unwrap_or(0) as u32 })
+            .map(|keyword| Relation {
+                name: keyword.symbol(),
+                arity: keyword.arity().unwrap_or(0) as u32,
+            })
             .collect();
-        let by_key = relations.iter().enumerate().map(|(idx, &key)| (key, RelationId(idx as u32))).collect();
+        let by_key = relations
+            .iter()
+            .enumerate()
+            .map(|(idx, &key)| (key, RelationId(idx as u32)))
+            .collect();
         let numbers = vec![(0, VariableId(0)); n_symbols];
-        Lowering { relations, by_key, variables: Vec::new(), numbers, rule_number: 0 }
+        Lowering {
+            relations,
+            by_key,
+            variables: Vec::new(),
+            numbers,
+            rule_number: 0,
+        }
     }
 
     fn rule(&mut self, rule: &ast::Rule, ranging: &[SymbolId]) -> Rule {
@@ -57,9 +72,17 @@ impl Lowering {
         }
         for &variable in ranging {
             let role = Term::Variable(self.variable(variable));
-            body.push(Literal::Positive(Atom { relation: RelationId::ROLE, args: Box::new([role]) }));
+            body.push(Literal::Positive(Atom {
+                relation: RelationId::ROLE,
+                args: Box::new([role]),
+            }));
         }
-        Rule { head, body: body.into(), variables: self.variables.as_slice().into(), span: rule.span }
+        Rule {
+            head,
+            body: body.into(),
+            variables: self.variables.as_slice().into(),
+            span: rule.span,
+        }
     }
 
     /// Appends the literal, or its negation, to a conjunction.
@@ -67,17 +90,27 @@ impl Lowering {
         match literal {
             ast::Literal::Atom(atom) => {
                 let atom = self.atom(atom);
-                out.push(if negated { Literal::Negative(atom) } else { Literal::Positive(atom) });
+                out.push(if negated {
+                    Literal::Negative(atom)
+                } else {
+                    Literal::Positive(atom)
+                });
             }
             ast::Literal::Distinct(left, right, _) => {
                 let (left, right) = (self.term(left), self.term(right));
-                out.push(if negated { Literal::Equal(left, right) } else { Literal::Distinct(left, right) });
+                out.push(if negated {
+                    Literal::Equal(left, right)
+                } else {
+                    Literal::Distinct(left, right)
+                });
             }
             ast::Literal::Not(inner, _) => self.literal(inner, !negated, out),
             // De Morgan: a conjunction is all of its members, a negated disjunction all of their negations.
             ast::Literal::And(members, _) if !negated => self.all(members, negated, out),
             ast::Literal::Or(members, _) if negated => self.all(members, negated, out),
-            ast::Literal::And(members, _) | ast::Literal::Or(members, _) => self.any(members, negated, out),
+            ast::Literal::And(members, _) | ast::Literal::Or(members, _) => {
+                self.any(members, negated, out)
+            }
         }
     }
 
@@ -105,13 +138,19 @@ impl Lowering {
     }
 
     fn atom(&mut self, atom: &ast::Atom) -> Atom {
-        let key = Relation { name: atom.name, arity: atom.args.len() as u32 };
+        let key = Relation {
+            name: atom.name,
+            arity: atom.args.len() as u32,
+        };
         let next = RelationId(self.relations.len() as u32);
         let relation = *self.by_key.entry(key).or_insert(next);
         if relation == next {
             self.relations.push(key);
         }
-        Atom { relation, args: atom.args.iter().map(|arg| self.term(arg)).collect() }
+        Atom {
+            relation,
+            args: atom.args.iter().map(|arg| self.term(arg)).collect(),
+        }
     }
 
     fn term(&mut self, term: &ast::Term) -> Term {

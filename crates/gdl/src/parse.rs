@@ -26,9 +26,19 @@ pub fn parse(text: &[u8], limits: &Limits) -> Description {
     let mut symbols = SymbolTable::new();
     let mut findings = Diagnostics::new();
     let (syntax, tree) = read(&source, limits, &mut symbols, &mut findings);
-    let mut parser = Parser { tree: &tree, symbols: &symbols, findings: &mut findings };
+    let mut parser = Parser {
+        tree: &tree,
+        symbols: &symbols,
+        findings: &mut findings,
+    };
     let rules = parser.forms();
-    Description { source, symbols, syntax, rules, findings }
+    Description {
+        source,
+        symbols,
+        syntax,
+        rules,
+        findings,
+    }
 }
 
 struct Parser<'a> {
@@ -55,15 +65,22 @@ impl Parser<'_> {
     /// Whether the file is mostly words outside of brackets; then one finding says it all.
     fn is_prose(&mut self) -> bool {
         let roots = &self.tree.roots;
-        let words = roots.iter().filter(|root| self.tree.name(root.node).is_some());
+        let words = roots
+            .iter()
+            .filter(|root| self.tree.name(root.node).is_some());
         let n_words = words.clone().count();
-        let Some(first) = words.clone().next().filter(|_| n_words >= 5 && n_words * 2 > roots.len()) else {
+        let Some(first) = words
+            .clone()
+            .next()
+            .filter(|_| n_words >= 5 && n_words * 2 > roots.len())
+        else {
             return false;
         };
         let span = self.tree.span(first.node);
         let message = "this is not a game description: most of it stands outside of brackets";
         self.findings.push(
-            Diagnostic::error(Kind::NotGdl, span, message).help("write facts as `(name …)` and rules as `(<= head body…)`"),
+            Diagnostic::error(Kind::NotGdl, span, message)
+                .help("write facts as `(name …)` and rules as `(<= head body…)`"),
         );
         true
     }
@@ -77,7 +94,12 @@ impl Parser<'_> {
             return self.rule(node);
         }
         let head = self.head(node)?;
-        Some(Rule { head, body: Vec::new(), span, has_arrow: false })
+        Some(Rule {
+            head,
+            body: Vec::new(),
+            span,
+            has_arrow: false,
+        })
     }
 
     fn top_level_word(&mut self, name: SymbolId, span: Span) -> Option<Rule> {
@@ -88,12 +110,27 @@ impl Parser<'_> {
             self.error(Kind::Syntax, span, message, "is a `(` missing before it?");
             return None;
         }
-        let head = Atom { name, args: Box::default(), span };
+        let head = Atom {
+            name,
+            args: Box::default(),
+            span,
+        };
         if Keyword::of(name) != Some(Keyword::Terminal) {
-            let message = format!("`{}` stands alone at the top level and is read as a fact", shorten(text));
-            self.findings.push(Diagnostic::warning(Kind::TopLevelWord, span, message).help("is a `(` missing before it?"));
+            let message = format!(
+                "`{}` stands alone at the top level and is read as a fact",
+                shorten(text)
+            );
+            self.findings.push(
+                Diagnostic::warning(Kind::TopLevelWord, span, message)
+                    .help("is a `(` missing before it?"),
+            );
         }
-        Some(Rule { head, body: Vec::new(), span, has_arrow: false })
+        Some(Rule {
+            head,
+            body: Vec::new(),
+            span,
+            has_arrow: false,
+        })
     }
 
     /// `(<= head literal…)`.
@@ -102,7 +139,12 @@ impl Parser<'_> {
         let span = tree.span(node);
         let mut members = tree.children(node).skip(1);
         let Some(head) = members.next() else {
-            self.error(Kind::NoHead, span, "this rule has no head", "write `(<= head condition…)`");
+            self.error(
+                Kind::NoHead,
+                span,
+                "this rule has no head",
+                "write `(<= head condition…)`",
+            );
             return None;
         };
         let head = self.head(head);
@@ -115,20 +157,38 @@ impl Parser<'_> {
             }
         }
         let head = head.filter(|_| is_whole)?;
-        Some(Rule { head, body, span, has_arrow: true })
+        Some(Rule {
+            head,
+            body,
+            span,
+            has_arrow: true,
+        })
     }
 
     fn head(&mut self, node: NodeId) -> Option<Atom> {
         let span = self.tree.span(node);
         let functor = self.tree.name(node).or_else(|| self.tree.functor(node));
-        match functor.and_then(Keyword::of).filter(|keyword| keyword.is_connective()) {
+        match functor
+            .and_then(Keyword::of)
+            .filter(|keyword| keyword.is_connective())
+        {
             Some(Keyword::Arrow) => {
-                self.error(Kind::NestedRule, span, "a rule stands inside another rule", "is a `)` missing before it?");
+                self.error(
+                    Kind::NestedRule,
+                    span,
+                    "a rule stands inside another rule",
+                    "is a `)` missing before it?",
+                );
                 None
             }
             Some(connective) => {
                 let message = format!("`{connective}` cannot be a fact or the head of a rule");
-                self.error(Kind::ConnectiveHead, span, message, "it may stand only in the body of a rule");
+                self.error(
+                    Kind::ConnectiveHead,
+                    span,
+                    message,
+                    "it may stand only in the body of a rule",
+                );
                 None
             }
             None => self.atom(node),
@@ -139,11 +199,23 @@ impl Parser<'_> {
         let span = self.tree.span(node);
         if let Some(name) = self.tree.name(node) {
             if self.symbols.is_variable(name) {
-                let message = format!("the variable `{}` stands where a relation is expected", self.text(name));
-                self.error(Kind::VariableLiteral, span, message, "write a relation, for example `(true ?f)`");
+                let message = format!(
+                    "the variable `{}` stands where a relation is expected",
+                    self.text(name)
+                );
+                self.error(
+                    Kind::VariableLiteral,
+                    span,
+                    message,
+                    "write a relation, for example `(true ?f)`",
+                );
                 return None;
             }
-            return Some(Atom { name, args: Box::default(), span });
+            return Some(Atom {
+                name,
+                args: Box::default(),
+                span,
+            });
         }
         let name = self.functor(node, "a relation")?;
         let args = self.terms(node)?;
@@ -154,19 +226,37 @@ impl Parser<'_> {
     fn functor(&mut self, list: NodeId, what: &str) -> Option<SymbolId> {
         let span = self.tree.span(list);
         let Some(first) = self.tree.children(list).next() else {
-            self.error(Kind::EmptyList, span, "`()` is empty", format!("write the name of {what} in it, or delete it"));
+            self.error(
+                Kind::EmptyList,
+                span,
+                "`()` is empty",
+                format!("write the name of {what} in it, or delete it"),
+            );
             return None;
         };
         let first_span = self.tree.span(first);
         match self.tree.name(first) {
             None => {
                 let message = format!("the name of {what} is expected here, not a list");
-                self.error(Kind::NotAName, first_span, message, "is there a `(` too many?");
+                self.error(
+                    Kind::NotAName,
+                    first_span,
+                    message,
+                    "is there a `(` too many?",
+                );
                 None
             }
             Some(name) if self.symbols.is_variable(name) => {
-                let message = format!("the name of {what} is expected here, not the variable `{}`", self.text(name));
-                self.error(Kind::NotAName, first_span, message, "GDL is first-order: names of relations and functions are fixed");
+                let message = format!(
+                    "the name of {what} is expected here, not the variable `{}`",
+                    self.text(name)
+                );
+                self.error(
+                    Kind::NotAName,
+                    first_span,
+                    message,
+                    "GDL is first-order: names of relations and functions are fixed",
+                );
                 None
             }
             Some(name) => Some(name),
@@ -175,9 +265,17 @@ impl Parser<'_> {
 
     fn terms(&mut self, list: NodeId) -> Option<Box<[Term]>> {
         let tree = self.tree;
+        let args = tree.children(list).skip(1);
+        let mut terms = Vec::with_capacity(args.clone().count());
         // One broken argument breaks the atom, but all of them are looked at.
-        let terms: Vec<Option<Term>> = tree.children(list).skip(1).map(|child| self.term(child)).collect();
-        terms.into_iter().collect()
+        let mut is_whole = true;
+        for arg in args {
+            match self.term(arg) {
+                Some(term) => terms.push(term),
+                None => is_whole = false,
+            }
+        }
+        is_whole.then(|| terms.into_boxed_slice())
     }
 
     /// The reader bounds the depth of brackets, so this may recurse.
@@ -191,7 +289,12 @@ impl Parser<'_> {
             });
         }
         if self.tree.functor(node) == Some(Keyword::Arrow.symbol()) {
-            self.error(Kind::NestedRule, span, "a rule stands inside another rule", "is a `)` missing before it?");
+            self.error(
+                Kind::NestedRule,
+                span,
+                "a rule stands inside another rule",
+                "is a `)` missing before it?",
+            );
             return None;
         }
         let name = self.functor(node, "a function")?;
@@ -203,21 +306,40 @@ impl Parser<'_> {
         let span = self.tree.span(node);
         let name = self.tree.name(node);
         let functor = name.or_else(|| self.tree.functor(node));
-        let Some(connective) = functor.and_then(Keyword::of).filter(|keyword| keyword.is_connective()) else {
+        let Some(connective) = functor
+            .and_then(Keyword::of)
+            .filter(|keyword| keyword.is_connective())
+        else {
             return self.atom(node).map(Literal::Atom);
         };
         if name.is_some() {
-            let message = format!("`{connective}` stands alone; it needs brackets around it and what it applies to");
-            self.error(Kind::ConnectiveName, span, message, format!("write `({connective} …)`"));
+            let message = format!(
+                "`{connective}` stands alone; it needs brackets around it and what it applies to"
+            );
+            self.error(
+                Kind::ConnectiveName,
+                span,
+                message,
+                format!("write `({connective} …)`"),
+            );
             return None;
         }
         match connective {
             Keyword::Arrow => {
-                self.error(Kind::NestedRule, span, "a rule stands inside another rule", "is a `)` missing before it?");
+                self.error(
+                    Kind::NestedRule,
+                    span,
+                    "a rule stands inside another rule",
+                    "is a `)` missing before it?",
+                );
                 None
             }
-            Keyword::And => self.literals(node).map(|members| Literal::And(members, span)),
-            Keyword::Or => self.literals(node).map(|members| Literal::Or(members, span)),
+            Keyword::And => self
+                .literals(node)
+                .map(|members| Literal::And(members, span)),
+            Keyword::Or => self
+                .literals(node)
+                .map(|members| Literal::Or(members, span)),
             Keyword::Not => self.negation(node),
             _ => self.distinct(node),
         }
@@ -225,7 +347,11 @@ impl Parser<'_> {
 
     fn literals(&mut self, list: NodeId) -> Option<Vec<Literal>> {
         let tree = self.tree;
-        let members: Vec<Option<Literal>> = tree.children(list).skip(1).map(|child| self.literal(child)).collect();
+        let members: Vec<Option<Literal>> = tree
+            .children(list)
+            .skip(1)
+            .map(|child| self.literal(child))
+            .collect();
         members.into_iter().collect()
     }
 
@@ -234,13 +360,23 @@ impl Parser<'_> {
         let mut members = self.literals(node)?;
         if members.len() != 1 {
             let message = format!("`not` takes exactly 1 literal, not {}", members.len());
-            self.error(Kind::ConnectiveArity, span, message, "write one `(not …)` for each literal");
+            self.error(
+                Kind::ConnectiveArity,
+                span,
+                message,
+                "write one `(not …)` for each literal",
+            );
             return None;
         }
         let inner = members.pop()?;
         if let Literal::And(..) = inner {
             let message = "`not` takes a single literal, not a conjunction";
-            self.error(Kind::ConnectiveArity, span, message, "write `(or (not a) (not b))`, or name the conjunction by a rule");
+            self.error(
+                Kind::ConnectiveArity,
+                span,
+                message,
+                "write `(or (not a) (not b))`, or name the conjunction by a rule",
+            );
             return None;
         }
         Some(Literal::Not(Box::new(inner), span))
@@ -253,7 +389,12 @@ impl Parser<'_> {
             Ok([left, right]) => Some(Literal::Distinct(left, right, span)),
             Err(terms) => {
                 let message = format!("`distinct` takes exactly 2 terms, not {}", terms.len());
-                self.error(Kind::ConnectiveArity, span, message, "write `(distinct ?x ?y)`");
+                self.error(
+                    Kind::ConnectiveArity,
+                    span,
+                    message,
+                    "write `(distinct ?x ?y)`",
+                );
                 None
             }
         }
@@ -263,8 +404,15 @@ impl Parser<'_> {
         shorten(self.symbols.name(name))
     }
 
-    fn error(&mut self, kind: Kind, span: Span, message: impl Into<String>, help: impl Into<String>) {
-        self.findings.push(Diagnostic::error(kind, span, message).help(help));
+    fn error(
+        &mut self,
+        kind: Kind,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.findings
+            .push(Diagnostic::error(kind, span, message).help(help));
     }
 }
 

@@ -7,7 +7,7 @@
 //! time with its layout in mind: a `(<=` inside another form, or a `(` in the first column where no form before had
 //! one inside, begins a new form, and the one before it is the one to report.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
 use crate::read::{Limits, is_blank, report_bad_bytes};
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolTable};
@@ -26,7 +26,15 @@ pub(crate) fn read(
         None => first,
         Some(broken) => {
             let trust_columns = !first.nested_in_first_column(broken);
-            let mut second = Reader::new(source, limits, symbols, Some(Layout { broken, trust_columns }));
+            let mut second = Reader::new(
+                source,
+                limits,
+                symbols,
+                Some(Layout {
+                    broken,
+                    trust_columns,
+                }),
+            );
             second.run();
             second
         }
@@ -156,13 +164,21 @@ impl<'a> Reader<'a> {
 
     fn comment(&mut self) {
         let rest = &self.bytes[self.at..];
-        let length = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
-        self.tree.comments.push(Span::new(self.at, self.at + length));
+        let length = rest
+            .iter()
+            .position(|&byte| byte == b'\n' || byte == b'\r')
+            .unwrap_or(rest.len());
+        self.tree
+            .comments
+            .push(Span::new(self.at, self.at + length));
         self.at += length;
     }
 
     fn blank_or_name(&mut self) {
-        if matches!(self.bytes[self.at], b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0x1A) {
+        if matches!(
+            self.bytes[self.at],
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0x1A
+        ) {
             self.at += 1;
             return;
         }
@@ -192,9 +208,14 @@ impl<'a> Reader<'a> {
         }
         let length = (span.end - span.start) as usize;
         if length > self.limits.name {
-            let message =
-                format!("this name has {length} bytes, more than the limit of {}", self.limits.name);
-            let begin = self.source.text().ceil_char_boundary(span.start as usize + 20);
+            let message = format!(
+                "this name has {length} bytes, more than the limit of {}",
+                self.limits.name
+            );
+            let begin = self
+                .source
+                .text()
+                .ceil_char_boundary(span.start as usize + 20);
             let shown = Span::new(span.start as usize, begin);
             self.findings.push(
                 Diagnostic::error(Kind::NameTooLong, shown, message)
@@ -207,7 +228,8 @@ impl<'a> Reader<'a> {
         if let Some(odd) = text.chars().find(|c| c.is_control() && *c != '\0') {
             let message = format!("the name holds the control character U+{:04X}", odd as u32);
             self.findings.push(
-                Diagnostic::warning(Kind::OddCharacter, span, message).help("delete it if it is not meant"),
+                Diagnostic::warning(Kind::OddCharacter, span, message)
+                    .help("delete it if it is not meant"),
             );
         }
         let symbol = self.symbols.intern(text);
@@ -227,14 +249,19 @@ impl<'a> Reader<'a> {
     }
 
     fn end_form(&mut self, node: NodeId) {
-        self.tree.roots.push(Root { node, damaged: self.damaged });
+        self.tree.roots.push(Root {
+            node,
+            damaged: self.damaged,
+        });
         self.damaged = false;
     }
 
     /// Closes every open list here: the form is broken.
     fn close_all(&mut self) {
         self.n_too_deep = 0;
-        let end = self.source.text()[..self.at].trim_end_matches(is_blank).len();
+        let end = self.source.text()[..self.at]
+            .trim_end_matches(is_blank)
+            .len();
         while let Some(open) = self.open.pop() {
             self.tree.set_end(open.list, end as u32);
             if self.open.is_empty() {
@@ -246,16 +273,22 @@ impl<'a> Reader<'a> {
 
     /// On a second reading: whether the `(` here cannot belong to the form that is open.
     fn begins_a_form(&self) -> bool {
-        let Some(layout) = self.layout else { return false };
-        let Some(outer) = self.open.first() else { return false };
+        let Some(layout) = self.layout else {
+            return false;
+        };
+        let Some(outer) = self.open.first() else {
+            return false;
+        };
         let outer = self.tree.span(outer.list).start;
         if outer < layout.broken {
             return false;
         }
         let rest = self.source.text()[self.at + 1..].trim_start_matches(is_blank);
-        let is_rule = rest.strip_prefix(Keyword::Arrow.name()).is_some_and(|after| {
-            after.is_empty() || after.starts_with(|c: char| is_blank(c) || c == '(')
-        });
+        let is_rule = rest
+            .strip_prefix(Keyword::Arrow.name())
+            .is_some_and(|after| {
+                after.is_empty() || after.starts_with(|c: char| is_blank(c) || c == '(')
+            });
         is_rule || (layout.trust_columns && self.in_first_column())
     }
 
@@ -265,11 +298,15 @@ impl<'a> Reader<'a> {
 
     /// Start of the form that the end of the file finds open.
     fn unclosed_at(&self) -> Option<u32> {
-        self.open.first().map(|open| self.tree.span(open.list).start)
+        self.open
+            .first()
+            .map(|open| self.tree.span(open.list).start)
     }
 
     fn nested_in_first_column(&self, before: u32) -> bool {
-        self.nested_first_column.first().is_some_and(|&at| at < before)
+        self.nested_first_column
+            .first()
+            .is_some_and(|&at| at < before)
     }
 
     fn finish(mut self) -> (Tree, Diagnostics) {
@@ -283,10 +320,18 @@ impl<'a> Reader<'a> {
     /// The opening of a list with the word behind it: what carets should point at.
     fn opening(&self, list: NodeId) -> Span {
         let start = self.tree.span(list).start as usize;
-        let line_end = self.source.text()[start..].find(['\n', '\r']).map_or(self.bytes.len(), |n| start + n);
-        let first_child = self.tree.children(list).next().map(|child| self.tree.span(child));
+        let line_end = self.source.text()[start..]
+            .find(['\n', '\r'])
+            .map_or(self.bytes.len(), |n| start + n);
+        let first_child = self
+            .tree
+            .children(list)
+            .next()
+            .map(|child| self.tree.span(child));
         match first_child {
-            Some(child) if self.tree.functor(list).is_some() && (child.end as usize) <= line_end => {
+            Some(child)
+                if self.tree.functor(list).is_some() && (child.end as usize) <= line_end =>
+            {
                 Span::new(start, child.end as usize)
             }
             _ => Span::new(start, start + 1),
@@ -296,7 +341,11 @@ impl<'a> Reader<'a> {
     fn report_unclosed(&mut self, next_form: Option<usize>) {
         let outer = self.opening(self.open[0].list);
         let n_open = self.open.len() + self.n_too_deep;
-        let missing = if n_open == 1 { "a `)` is".to_owned() } else { format!("{n_open} `)` are") };
+        let missing = if n_open == 1 {
+            "a `)` is".to_owned()
+        } else {
+            format!("{n_open} `)` are")
+        };
         let mut finding = Diagnostic::error(
             Kind::Unclosed,
             outer,
@@ -304,7 +353,10 @@ impl<'a> Reader<'a> {
         );
         finding = match next_form {
             Some(at) => finding
-                .label(Span::new(at, at + 1), "this looks like the start of the next rule")
+                .label(
+                    Span::new(at, at + 1),
+                    "this looks like the start of the next rule",
+                )
                 .help("close the form before the next one begins"),
             None => finding.help("the end of the file comes first; is the file complete?"),
         };
@@ -312,13 +364,24 @@ impl<'a> Reader<'a> {
     }
 
     fn report_unopened(&mut self) {
+        if !self.findings.wants(Severity::Error) {
+            self.findings.leave_out(Severity::Error);
+            return;
+        }
         let here = Span::new(self.at - 1, self.at);
-        let mut finding = Diagnostic::error(Kind::Unopened, here, "this `)` closes nothing: no `(` is open here")
-            .help("delete it, or add the `(` that is missing before it");
+        let mut finding = Diagnostic::error(
+            Kind::Unopened,
+            here,
+            "this `)` closes nothing: no `(` is open here",
+        )
+        .help("delete it, or add the `(` that is missing before it");
         if let Some(root) = self.tree.roots.last() {
             let before = self.tree.span(root.node);
             if self.tree.name(root.node).is_none() {
-                finding = finding.label(self.opening(root.node), "the form before it begins here and is complete");
+                finding = finding.label(
+                    self.opening(root.node),
+                    "the form before it begins here and is complete",
+                );
             } else {
                 finding = finding.label(before, "the form before it");
             }
@@ -327,7 +390,10 @@ impl<'a> Reader<'a> {
     }
 
     fn report_too_deep(&mut self) {
-        let message = format!("brackets are nested more than {} deep here", self.limits.depth);
+        let message = format!(
+            "brackets are nested more than {} deep here",
+            self.limits.depth
+        );
         let outer = self.opening(self.open[0].list);
         let finding = Diagnostic::error(Kind::TooDeep, Span::new(self.at, self.at + 1), message)
             .label(outer, "in the form that begins here")
@@ -337,7 +403,13 @@ impl<'a> Reader<'a> {
     }
 
     fn report_glued(&mut self) {
-        let word = self.tree.roots.last().map_or(Span::new(self.at, self.at), |root| self.tree.span(root.node));
+        let word = self
+            .tree
+            .roots
+            .last()
+            .map_or(Span::new(self.at, self.at), |root| {
+                self.tree.span(root.node)
+            });
         self.findings.push(
             Diagnostic::error(
                 Kind::MixedSyntax,
@@ -351,7 +423,10 @@ impl<'a> Reader<'a> {
         }
         // The rest of the line would only repeat the finding.
         let rest = &self.bytes[self.at..];
-        self.at += rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
+        self.at += rest
+            .iter()
+            .position(|&byte| byte == b'\n' || byte == b'\r')
+            .unwrap_or(rest.len());
     }
 
     fn odd_blank(&mut self, start: usize, blank: char) {
@@ -359,7 +434,10 @@ impl<'a> Reader<'a> {
         if blank == '\u{FEFF}' {
             return;
         }
-        let message = format!("U+{:04X} looks like a blank but is none in GDL", blank as u32);
+        let message = format!(
+            "U+{:04X} looks like a blank but is none in GDL",
+            blank as u32
+        );
         self.findings.push(
             Diagnostic::warning(Kind::OddCharacter, Span::new(start, self.at), message)
                 .help("it is read as a blank; put a plain one in its place"),

@@ -11,7 +11,13 @@ use crate::symbol::{SymbolId, SymbolTable};
 
 /// The whole description, a rule per paragraph line group.
 pub(crate) fn rules(rules: &Rules, syntax: Syntax) -> String {
-    let mut printer = Printer { symbols: &rules.symbols, rules: Some(rules), syntax, names: Vec::new(), out: String::new() };
+    let mut printer = Printer {
+        symbols: &rules.symbols,
+        rules: Some(rules),
+        syntax,
+        names: Vec::new(),
+        out: String::new(),
+    };
     for rule in &rules.rules {
         printer.rule(rule);
         printer.out.push('\n');
@@ -22,7 +28,13 @@ pub(crate) fn rules(rules: &Rules, syntax: Syntax) -> String {
 /// One rule on as many lines as it has literals.
 #[must_use]
 pub fn rule(rules: &Rules, rule: &Rule, syntax: Syntax) -> String {
-    let mut printer = Printer { symbols: &rules.symbols, rules: Some(rules), syntax, names: Vec::new(), out: String::new() };
+    let mut printer = Printer {
+        symbols: &rules.symbols,
+        rules: Some(rules),
+        syntax,
+        names: Vec::new(),
+        out: String::new(),
+    };
     printer.rule(rule);
     printer.out
 }
@@ -30,7 +42,13 @@ pub fn rule(rules: &Rules, rule: &Rule, syntax: Syntax) -> String {
 /// A term whose variables are named by `variables`.
 #[must_use]
 pub fn term(term: &Term, symbols: &SymbolTable, variables: &[SymbolId], syntax: Syntax) -> String {
-    let mut printer = Printer { symbols, rules: None, syntax, names: Vec::new(), out: String::new() };
+    let mut printer = Printer {
+        symbols,
+        rules: None,
+        syntax,
+        names: Vec::new(),
+        out: String::new(),
+    };
     printer.name_variables(variables);
     printer.term(term);
     printer.out
@@ -69,7 +87,8 @@ impl Printer<'_> {
                 self.atom(&rule.head);
                 self.out.push_str(" :-");
                 for (idx, literal) in rule.body.iter().enumerate() {
-                    self.out.push_str(if idx == 0 { "\n    " } else { ",\n    " });
+                    self.out
+                        .push_str(if idx == 0 { "\n    " } else { ",\n    " });
                     self.literal(literal);
                 }
                 self.out.push('.');
@@ -82,7 +101,9 @@ impl Printer<'_> {
             Literal::Positive(atom) => self.atom(atom),
             Literal::Negative(atom) => self.negation(|printer| printer.atom(atom)),
             Literal::Distinct(left, right) => self.apply("distinct", &[left, right]),
-            Literal::Equal(left, right) => self.negation(|printer| printer.apply("distinct", &[left, right])),
+            Literal::Equal(left, right) => {
+                self.negation(|printer| printer.apply("distinct", &[left, right]))
+            }
             Literal::Or(alternatives) => self.disjunction(alternatives),
         }
     }
@@ -101,28 +122,50 @@ impl Printer<'_> {
         }
     }
 
-    /// Infix has no way to write an `or` of nothing with bars, so it always uses the function form, as prefix does.
     fn disjunction(&mut self, alternatives: &[Vec<Literal>]) {
-        self.open("or");
-        for (idx, conjunction) in alternatives.iter().enumerate() {
-            self.separate(idx + 1);
-            match conjunction.as_slice() {
-                [only] => self.literal(only),
-                _ => {
-                    self.open("and");
-                    for (idx, literal) in conjunction.iter().enumerate() {
-                        self.separate(idx + 1);
-                        self.literal(literal);
-                    }
-                    self.out.push(')');
-                }
+        // Infix has no signs for an `or` of nothing.
+        if self.syntax == Syntax::Prefix || alternatives.is_empty() {
+            self.open("or");
+            for conjunction in alternatives {
+                self.out.push(' ');
+                self.conjunction(conjunction);
+            }
+        } else {
+            self.out.push('(');
+            for (idx, conjunction) in alternatives.iter().enumerate() {
+                self.out.push_str(if idx > 0 { " | " } else { "" });
+                self.conjunction(conjunction);
             }
         }
         self.out.push(')');
     }
 
+    fn conjunction(&mut self, literals: &[Literal]) {
+        match (literals, self.syntax) {
+            ([only], _) => self.literal(only),
+            ([], Syntax::Infix) => self.out.push_str("and()"),
+            (_, Syntax::Infix) => {
+                for (idx, literal) in literals.iter().enumerate() {
+                    self.out.push_str(if idx > 0 { " & " } else { "" });
+                    self.literal(literal);
+                }
+            }
+            (_, Syntax::Prefix) => {
+                self.open("and");
+                for literal in literals {
+                    self.out.push(' ');
+                    self.literal(literal);
+                }
+                self.out.push(')');
+            }
+        }
+    }
+
     fn atom(&mut self, atom: &Atom) {
-        let name = self.rules.map_or("", |rules| rules.relation_name(atom.relation)).to_owned();
+        let name = self
+            .rules
+            .map_or("", |rules| rules.relation_name(atom.relation))
+            .to_owned();
         if atom.args.is_empty() {
             self.name(&name);
         } else {
@@ -203,7 +246,9 @@ impl Printer<'_> {
 /// Whether infix reads the name as it stands. Words that are operators there, and names that look like variables or
 /// hold signs, are not plain.
 pub(crate) fn is_plain(name: &str) -> bool {
-    let is_body = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '*' | '/' | '<' | '>' | '=');
+    let is_body = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '*' | '/' | '<' | '>' | '=')
+    };
     let is_start = |c: char| is_body(c) && !c.is_ascii_uppercase() && c != '_';
     name != "not" && name.starts_with(is_start) && name.chars().all(is_body)
 }
@@ -214,7 +259,9 @@ fn infix_variable(name: &str, taken: &[String]) -> String {
     let mut chars = bare.chars();
     let is_sign = |c: char| !c.is_alphanumeric() && c != '_';
     let mut wanted: String = match chars.next() {
-        Some(first) if first.is_ascii_alphabetic() => first.to_ascii_uppercase().to_string() + chars.as_str(),
+        Some(first) if first.is_ascii_alphabetic() => {
+            first.to_ascii_uppercase().to_string() + chars.as_str()
+        }
         _ => format!("_{bare}"),
     };
     if wanted == "_" || wanted.contains(|c: char| is_sign(c) || is_blank(c)) {

@@ -175,14 +175,20 @@ impl Rules {
     #[must_use]
     pub fn find_relation(&self, name: &str, arity: usize) -> Option<RelationId> {
         let name = self.symbols.get(name)?;
-        let wanted = Relation { name, arity: arity as u32 };
-        self.relations.iter().position(|&relation| relation == wanted).map(|idx| RelationId(idx as u32))
+        let wanted = Relation {
+            name,
+            arity: arity as u32,
+        };
+        self.relations
+            .iter()
+            .position(|&relation| relation == wanted)
+            .map(|idx| RelationId(idx as u32))
     }
 
     /// Line of a rule in the source, from 1.
     #[must_use]
     pub fn line(&self, rule: &Rule) -> u32 {
-        self.source.place(rule.span.start).line
+        self.source.line(rule.span.start)
     }
 
     /// A ground term in prefix form.
@@ -206,6 +212,12 @@ impl fmt::Display for Rules {
 
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Rules({} rules, {} relations, {} roles)", self.rules.len(), self.relations.len(), self.roles.len())
+        write!(
+            f,
+            "Rules({} rules, {} relations, {} roles)",
+            self.rules.len(),
+            self.relations.len(),
+            self.roles.len()
+        )
     }
 }

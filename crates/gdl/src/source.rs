@@ -19,13 +19,19 @@ impl Span {
     /// The span of the bytes `start..end`.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Span {
-        Span { start: start as u32, end: end as u32 }
+        Span {
+            start: start as u32,
+            end: end as u32,
+        }
     }
 
     /// The smallest span that covers both.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
-        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 }
 
@@ -63,13 +69,19 @@ pub struct Source {
 }
 
 impl Source {
+    /// No more bad bytes than these are remembered: beyond that it is no text.
+    const MOST_BAD_BYTES: usize = 10_000;
+
     /// Takes any bytes; see the module comment for what happens to those that are not UTF-8.
     ///
     /// # Panics
     /// If there are 4 GiB or more of them: callers check their size limit before they read (see `Limits`).
     #[must_use]
     pub fn new(bytes: &[u8]) -> Source {
-        assert!(u32::try_from(bytes.len().saturating_mul(3)).is_ok(), "a source is far smaller than 1 GiB");
+        assert!(
+            u32::try_from(bytes.len().saturating_mul(3)).is_ok(),
+            "a source is far smaller than 1 GiB"
+        );
         let mut text = String::with_capacity(bytes.len());
         let mut bad_bytes = Vec::new();
         let mut offset = 0;
@@ -79,12 +91,19 @@ impl Source {
             for &byte in chunk.invalid() {
                 let start = text.len();
                 text.push(char::REPLACEMENT_CHARACTER);
-                bad_bytes.push(BadByte { span: Span::new(start, text.len()), offset, byte });
+                if bad_bytes.len() < Source::MOST_BAD_BYTES {
+                    let span = Span::new(start, text.len());
+                    bad_bytes.push(BadByte { span, offset, byte });
+                }
                 offset += 1;
             }
         }
         let line_starts = line_starts(&text);
-        Source { text, line_starts, bad_bytes }
+        Source {
+            text,
+            line_starts,
+            bad_bytes,
+        }
     }
 
     /// The whole text.
@@ -99,7 +118,7 @@ impl Source {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// Bytes of the input that were not UTF-8, in order.
+    /// Bytes of the input that were not UTF-8, in order; of very many, the first.
     #[must_use]
     pub fn bad_bytes(&self) -> &[BadByte] {
         &self.bad_bytes
@@ -114,11 +133,17 @@ impl Source {
     /// Line and column of a byte offset.
     #[must_use]
     pub fn place(&self, offset: u32) -> Place {
-        let line_idx = self.line_starts.partition_point(|&start| start <= offset) - 1;
-        let line_start = self.line_starts[line_idx] as usize;
+        let line = self.line(offset);
+        let line_start = self.line_start(line) as usize;
         let upto = self.text.floor_char_boundary(offset as usize);
         let column = self.text[line_start..upto].chars().count() as u32 + 1;
-        Place { line: line_idx as u32 + 1, column }
+        Place { line, column }
+    }
+
+    /// Line of a byte offset, from 1; cheaper than its place where lines are long.
+    #[must_use]
+    pub fn line(&self, offset: u32) -> u32 {
+        self.line_starts.partition_point(|&start| start <= offset) as u32
     }
 
     /// Offset at which a line starts; lines count from 1.
@@ -131,8 +156,14 @@ impl Source {
     #[must_use]
     pub fn line_span(&self, line: u32) -> Span {
         let start = self.line_start(line) as usize;
-        let end = self.line_starts.get(line as usize).map_or(self.text.len(), |&next| next as usize);
-        Span::new(start, start + self.text[start..end].trim_end_matches(['\n', '\r']).len())
+        let end = self
+            .line_starts
+            .get(line as usize)
+            .map_or(self.text.len(), |&next| next as usize);
+        Span::new(
+            start,
+            start + self.text[start..end].trim_end_matches(['\n', '\r']).len(),
+        )
     }
 }
 
@@ -150,7 +181,12 @@ fn line_starts(text: &str) -> Vec<u32> {
 
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Source({} bytes, {} lines)", self.text.len(), self.n_lines())
+        write!(
+            f,
+            "Source({} bytes, {} lines)",
+            self.text.len(),
+            self.n_lines()
+        )
     }
 }
 
@@ -162,7 +198,10 @@ mod tests {
     fn places_count_lines_of_every_kind_and_characters() {
         let source = Source::new("a\r\nb\rç d\n".as_bytes());
         let at = |offset| (source.place(offset).line, source.place(offset).column);
-        assert_eq!([at(0), at(3), at(5), at(8)], [(1, 1), (2, 1), (3, 1), (3, 3)]);
+        assert_eq!(
+            [at(0), at(3), at(5), at(8)],
+            [(1, 1), (2, 1), (3, 1), (3, 3)]
+        );
         assert_eq!(source.n_lines(), 4);
         assert_eq!(source.slice(source.line_span(1)), "a");
     }
@@ -171,6 +210,13 @@ mod tests {
     fn bytes_that_are_not_utf8_are_replaced_and_remembered() {
         let source = Source::new(b"ab\xFFc");
         assert_eq!(source.text(), "ab\u{FFFD}c");
-        assert_eq!(source.bad_bytes(), [BadByte { span: Span::new(2, 5), offset: 2, byte: 0xFF }]);
+        assert_eq!(
+            source.bad_bytes(),
+            [BadByte {
+                span: Span::new(2, 5),
+                offset: 2,
+                byte: 0xFF
+            }]
+        );
     }
 }

@@ -119,7 +119,10 @@ impl Keyword {
     /// Whether it joins or negates literals, or is the arrow: words that can never be a name.
     #[must_use]
     pub fn is_connective(self) -> bool {
-        matches!(self, Keyword::Arrow | Keyword::Not | Keyword::Or | Keyword::And | Keyword::Distinct)
+        matches!(
+            self,
+            Keyword::Arrow | Keyword::Not | Keyword::Or | Keyword::And | Keyword::Distinct
+        )
     }
 
     /// Number of arguments of a relation keyword; `None` for connectives.
@@ -127,8 +130,12 @@ impl Keyword {
     pub fn arity(self) -> Option<usize> {
         match self {
             Keyword::Terminal => Some(0),
-            Keyword::Role | Keyword::Init | Keyword::True | Keyword::Next | Keyword::Base => Some(1),
-            Keyword::Legal | Keyword::Does | Keyword::Goal | Keyword::Input | Keyword::Sees => Some(2),
+            Keyword::Role | Keyword::Init | Keyword::True | Keyword::Next | Keyword::Base => {
+                Some(1)
+            }
+            Keyword::Legal | Keyword::Does | Keyword::Goal | Keyword::Input | Keyword::Sees => {
+                Some(2)
+            }
             Keyword::Arrow | Keyword::Not | Keyword::Or | Keyword::And | Keyword::Distinct => None,
         }
     }
@@ -180,7 +187,11 @@ impl SymbolTable {
     /// The symbol with exactly this spelling.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<SymbolId> {
-        self.by_name.find(FxBuildHasher.hash_one(name), |&symbol| self.name(symbol) == name).copied()
+        self.by_name
+            .find(FxBuildHasher.hash_one(name), |&symbol| {
+                self.name(symbol) == name
+            })
+            .copied()
     }
 
     /// The symbol that a peer means by this spelling: the exact one, or else the only one that differs in case.
@@ -191,7 +202,9 @@ impl SymbolTable {
         }
         self.get(name).or_else(|| {
             let folded = name.to_lowercase();
-            let mut alike = self.iter().filter(|(_, other)| other.to_lowercase() == folded);
+            let mut alike = self
+                .iter()
+                .filter(|(_, other)| other.to_lowercase() == folded);
             match (alike.next(), alike.next()) {
                 (Some((symbol, _)), None) => Some(symbol),
                 _ => None,
@@ -249,7 +262,8 @@ impl SymbolTable {
             let (start, end) = spellings[symbol.0 as usize];
             FxBuildHasher.hash_one(&text[start as usize..end as usize])
         };
-        self.by_name.insert_unique(FxBuildHasher.hash_one(name), symbol, rehash);
+        self.by_name
+            .insert_unique(FxBuildHasher.hash_one(name), symbol, rehash);
         symbol
     }
 
@@ -278,7 +292,9 @@ fn keyword_of(name: &str) -> Option<Keyword> {
     if name.len() > 8 {
         return None;
     }
-    Keyword::ALL.into_iter().find(|keyword| keyword.name().eq_ignore_ascii_case(name))
+    Keyword::ALL
+        .into_iter()
+        .find(|keyword| keyword.name().eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]

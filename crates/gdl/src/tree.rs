@@ -40,12 +40,22 @@ pub(crate) struct Tree {
 impl Tree {
     /// Adds a name.
     pub(crate) fn push_name(&mut self, name: SymbolId, span: Span) -> NodeId {
-        self.push(Node { span, name: name.0, first_child: NONE, next_sibling: NONE })
+        self.push(Node {
+            span,
+            name: name.0,
+            first_child: NONE,
+            next_sibling: NONE,
+        })
     }
 
     /// Adds an empty list.
     pub(crate) fn push_list(&mut self, span: Span) -> NodeId {
-        self.push(Node { span, name: NONE, first_child: NONE, next_sibling: NONE })
+        self.push(Node {
+            span,
+            name: NONE,
+            first_child: NONE,
+            next_sibling: NONE,
+        })
     }
 
     /// Hangs `child` behind the children of `list`; `last` is the last child so far, kept by the caller.
@@ -85,12 +95,16 @@ impl Tree {
     pub(crate) fn children(&self, list: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
         let link = |idx: u32| (idx != NONE).then_some(NodeId(idx));
         let first = link(self.nodes[list.0 as usize].first_child);
-        std::iter::successors(first, move |node| link(self.nodes[node.0 as usize].next_sibling))
+        std::iter::successors(first, move |node| {
+            link(self.nodes[node.0 as usize].next_sibling)
+        })
     }
 
     /// The name that a list begins with.
     pub(crate) fn functor(&self, list: NodeId) -> Option<SymbolId> {
-        self.children(list).next().and_then(|first| self.name(first))
+        self.children(list)
+            .next()
+            .and_then(|first| self.name(first))
     }
 
     fn push(&mut self, node: Node) -> NodeId {

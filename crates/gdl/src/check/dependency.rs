@@ -9,10 +9,23 @@ use crate::symbol::Keyword;
 
 /// Adds a finding for each rule that begins a forbidden path.
 pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
-    let moves = outline.keyword(Keyword::Does).map(|does| Reach::new(outline, does));
-    let state = outline.keyword(Keyword::True).map(|state| Reach::new(outline, state));
-    for head in [Keyword::Legal, Keyword::Goal, Keyword::Terminal, Keyword::Init, Keyword::Base, Keyword::Input] {
-        let Some(relation) = outline.keyword(head) else { continue };
+    let moves = outline
+        .keyword(Keyword::Does)
+        .map(|does| Reach::new(outline, does));
+    let state = outline
+        .keyword(Keyword::True)
+        .map(|state| Reach::new(outline, state));
+    for head in [
+        Keyword::Legal,
+        Keyword::Goal,
+        Keyword::Terminal,
+        Keyword::Init,
+        Keyword::Base,
+        Keyword::Input,
+    ] {
+        let Some(relation) = outline.keyword(head) else {
+            continue;
+        };
         let before_play = matches!(head, Keyword::Init | Keyword::Base | Keyword::Input);
         for &rule in &outline.relations[relation].heads {
             for (reach, keyword) in [(&moves, Keyword::Does), (&state, Keyword::True)] {
@@ -36,32 +49,50 @@ fn report(
     findings: &mut Diagnostics,
 ) {
     let uses = outline.uses(rule);
-    let Some(usage) = uses.iter().filter(|usage| reach.steps[usage.relation].is_some()).min_by_key(|usage| reach.distance(usage.relation))
+    let Some(usage) = uses
+        .iter()
+        .filter(|usage| reach.steps[usage.relation].is_some())
+        .min_by_key(|usage| reach.distance(usage.relation))
     else {
         return;
     };
-    let what = if keyword == Keyword::Does { "the moves of this step" } else { "the state" };
+    let what = if keyword == Keyword::Does {
+        "the moves of this step"
+    } else {
+        "the state"
+    };
     let mut finding = Diagnostic::error(
         Kind::Dependency,
         usage.atom.span,
         format!("`{head}` must not depend on `{keyword}`: it is asked before {what} are known"),
     );
     if keyword == Keyword::True {
-        finding.message = format!("`{head}` must not depend on `{keyword}`: it holds before there is a state");
+        finding.message =
+            format!("`{head}` must not depend on `{keyword}`: it holds before there is a state");
     }
     // Follow the shortest path to the keyword.
     let mut path = vec![usage.relation];
     while let Some(Some(Some((next, rule)))) = path.last().map(|&last| reach.steps[last]) {
         if path.len() <= 4 {
-            let text = format!("`{}` depends on `{}` here", outline.relation_name(path[path.len() - 1]), outline.relation_name(next));
-            let span = outline.uses(rule).iter().find(|usage| usage.relation == next).map(|usage| usage.atom.span);
+            let text = format!(
+                "`{}` depends on `{}` here",
+                outline.relation_name(path[path.len() - 1]),
+                outline.relation_name(next)
+            );
+            let span = outline
+                .uses(rule)
+                .iter()
+                .find(|usage| usage.relation == next)
+                .map(|usage| usage.atom.span);
             finding = finding.label(span.unwrap_or(outline.rules[rule].head.span), text);
         }
         path.push(next);
     }
     let help = match (head, keyword) {
         (Keyword::Legal, _) => "say what is legal by `true` alone",
-        (Keyword::Goal | Keyword::Terminal, _) => "let `next` put what matters into a fluent, and ask for that with `true`",
+        (Keyword::Goal | Keyword::Terminal, _) => {
+            "let `next` put what matters into a fluent, and ask for that with `true`"
+        }
         _ => "use facts and relations that do not depend on the state",
     };
     findings.push(finding.help(help));
@@ -76,8 +107,10 @@ struct Reach {
 
 impl Reach {
     fn new(outline: &Outline<'_>, target: usize) -> Reach {
-        let mut reach =
-            Reach { steps: vec![None; outline.relations.len()], distances: vec![0; outline.relations.len()] };
+        let mut reach = Reach {
+            steps: vec![None; outline.relations.len()],
+            distances: vec![0; outline.relations.len()],
+        };
         reach.steps[target] = Some(None);
         let mut queue = VecDeque::from([target]);
         while let Some(relation) = queue.pop_front() {

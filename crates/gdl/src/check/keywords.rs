@@ -40,17 +40,29 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
 pub(super) fn check_missing(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let examples = [
         (Keyword::Role, "(role white)"),
-        (Keyword::Legal, "(<= (legal ?r (mark ?x)) (true (cell ?x b)))"),
+        (
+            Keyword::Legal,
+            "(<= (legal ?r (mark ?x)) (true (cell ?x b)))",
+        ),
         (Keyword::Goal, "(<= (goal white 100) (line x))"),
         (Keyword::Terminal, "(<= terminal (line x))"),
     ];
     for (keyword, example) in examples {
-        let is_there = outline.keyword(keyword).is_some_and(|relation| !outline.relations[relation].heads.is_empty());
+        let is_there = outline
+            .keyword(keyword)
+            .is_some_and(|relation| !outline.relations[relation].heads.is_empty());
         if !is_there {
-            let what = if keyword == Keyword::Role { "fact" } else { "rule or fact" };
+            let what = if keyword == Keyword::Role {
+                "fact"
+            } else {
+                "rule or fact"
+            };
             findings.push(
-                Diagnostic::file_error(Kind::MissingKeyword, format!("the description has no `{keyword}` {what}"))
-                    .help(format!("every game needs one, for example `{example}`")),
+                Diagnostic::file_error(
+                    Kind::MissingKeyword,
+                    format!("the description has no `{keyword}` {what}"),
+                )
+                .help(format!("every game needs one, for example `{example}`")),
             );
         }
     }
@@ -66,26 +78,43 @@ impl KeywordCheck<'_, '_> {
         let span = rule.head.span;
         match keyword_of(&rule.head) {
             Some(keyword @ (Keyword::True | Keyword::Does)) => {
-                let (what, instead) = if rule.has_arrow { ("the head of a rule", "next") } else { ("a fact", "init") };
-                let given = if keyword == Keyword::True { "the state" } else { "the players' moves" };
+                let (what, instead) = if rule.has_arrow {
+                    ("the head of a rule", "next")
+                } else {
+                    ("a fact", "init")
+                };
+                let given = if keyword == Keyword::True {
+                    "the state"
+                } else {
+                    "the players' moves"
+                };
                 let help = if keyword == Keyword::True {
                     format!("to say what holds, use `{instead}`")
                 } else {
                     "to say what a role may do, use `legal`".to_owned()
                 };
                 let message = format!("`{keyword}` cannot be {what}: it is given by {given}");
-                self.findings.push(Diagnostic::error(Kind::KeywordHead, span, message).help(help));
+                self.findings
+                    .push(Diagnostic::error(Kind::KeywordHead, span, message).help(help));
             }
             Some(Keyword::Role) if !rule.body.is_empty() => self.findings.push(
-                Diagnostic::error(Kind::KeywordHead, span, "`role` cannot be the head of a rule: roles are facts")
-                    .help("write `(role name)` for each role"),
+                Diagnostic::error(
+                    Kind::KeywordHead,
+                    span,
+                    "`role` cannot be the head of a rule: roles are facts",
+                )
+                .help("write `(role name)` for each role"),
             ),
             _ => {}
         }
         if rule.has_arrow && rule.body.is_empty() {
             self.findings.push(
-                Diagnostic::warning(Kind::EmptyBody, rule.span, "this rule has no body, so it is a fact")
-                    .help("write it without `<=`"),
+                Diagnostic::warning(
+                    Kind::EmptyBody,
+                    rule.span,
+                    "this rule has no body, so it is a fact",
+                )
+                .help("write it without `<=`"),
             );
         }
         if !self.outline.is_old_style(rule) {
@@ -94,36 +123,59 @@ impl KeywordCheck<'_, '_> {
     }
 
     fn body(&mut self, atom: &Atom) {
-        let Some(keyword) = keyword_of(atom) else { return };
+        let Some(keyword) = keyword_of(atom) else {
+            return;
+        };
         let hint = match keyword {
-            Keyword::Init => "to ask what holds now, use `true`; facts about the start need a relation of their own",
-            Keyword::Next => "put the conditions of the `next` rules into a relation of their own and use that",
-            Keyword::Base | Keyword::Input => "put its conditions into a relation of its own and use that in both places",
+            Keyword::Init => {
+                "to ask what holds now, use `true`; facts about the start need a relation of their own"
+            }
+            Keyword::Next => {
+                "put the conditions of the `next` rules into a relation of their own and use that"
+            }
+            Keyword::Base | Keyword::Input => {
+                "put its conditions into a relation of its own and use that in both places"
+            }
             _ => return self.arity(atom),
         };
-        let message = format!("`{keyword}` cannot be a condition: it may stand only in heads and facts");
-        self.findings.push(Diagnostic::error(Kind::KeywordBody, atom.span, message).help(hint));
+        let message =
+            format!("`{keyword}` cannot be a condition: it may stand only in heads and facts");
+        self.findings
+            .push(Diagnostic::error(Kind::KeywordBody, atom.span, message).help(hint));
     }
 
     fn arity(&mut self, atom: &Atom) {
-        let Some(keyword) = keyword_of(atom) else { return };
-        let Some(expected) = keyword.arity() else { return };
+        let Some(keyword) = keyword_of(atom) else {
+            return;
+        };
+        let Some(expected) = keyword.arity() else {
+            return;
+        };
         let found = atom.args.len();
         // In GDL-I `sees` is a name like any other.
         if found == expected || (keyword == Keyword::Sees && !self.outline.is_gdl_two) {
             return;
         }
-        let argument = if expected == 1 { "argument" } else { "arguments" };
+        let argument = if expected == 1 {
+            "argument"
+        } else {
+            "arguments"
+        };
         let message = format!("`{keyword}` takes exactly {expected} {argument}, not {found}");
         let help = match keyword {
             Keyword::Role => "write `(role name)` for each role",
-            Keyword::Init | Keyword::True | Keyword::Next | Keyword::Base => "put brackets around the fluent: `(true (cell 1 1 b))`",
-            Keyword::Legal | Keyword::Does | Keyword::Input => "give a role and a move: `(does white (mark 1 1))`",
+            Keyword::Init | Keyword::True | Keyword::Next | Keyword::Base => {
+                "put brackets around the fluent: `(true (cell 1 1 b))`"
+            }
+            Keyword::Legal | Keyword::Does | Keyword::Input => {
+                "give a role and a move: `(does white (mark 1 1))`"
+            }
             Keyword::Goal => "give a role and a value: `(goal white 100)`",
             Keyword::Terminal => "write `terminal` alone and put the conditions into the body",
             _ => "give a role and what it sees",
         };
-        self.findings.push(Diagnostic::error(Kind::KeywordArity, atom.span, message).help(help));
+        self.findings
+            .push(Diagnostic::error(Kind::KeywordArity, atom.span, message).help(help));
     }
 
     /// Terms of a top-level atom.
@@ -148,32 +200,45 @@ impl KeywordCheck<'_, '_> {
     }
 
     fn constant(&mut self, name: SymbolId, span: Span) {
-        let Some(keyword) = Keyword::of(name) else { return };
+        let Some(keyword) = Keyword::of(name) else {
+            return;
+        };
         let finding = match keyword {
-            Keyword::Arrow | Keyword::Not | Keyword::Or | Keyword::Distinct => {
-                Diagnostic::error(Kind::ConnectiveName, span, format!("`{keyword}` cannot be a constant"))
-                    .help("are brackets missing around it, or is another name needed?")
-            }
+            Keyword::Arrow | Keyword::Not | Keyword::Or | Keyword::Distinct => Diagnostic::error(
+                Kind::ConnectiveName,
+                span,
+                format!("`{keyword}` cannot be a constant"),
+            )
+            .help("are brackets missing around it, or is another name needed?"),
             Keyword::And | Keyword::Sees => return,
-            _ => Diagnostic::warning(Kind::KeywordConstant, span, format!("the keyword `{keyword}` is used as a constant"))
-                .help("it works here, but another name would be clearer"),
+            _ => Diagnostic::warning(
+                Kind::KeywordConstant,
+                span,
+                format!("the keyword `{keyword}` is used as a constant"),
+            )
+            .help("it works here, but another name would be clearer"),
         };
         self.findings.push(finding);
     }
 
     fn function(&mut self, name: SymbolId, span: Span, in_sees: bool) {
-        let Some(keyword) = Keyword::of(name) else { return };
+        let Some(keyword) = Keyword::of(name) else {
+            return;
+        };
         if matches!(keyword, Keyword::And | Keyword::Sees) {
             return;
         }
         let message = format!("the keyword `{keyword}` is used as a function inside a term");
         // GDL-II sheets let roles see moves as `(sees r (does r2 m))`.
         let finding = if in_sees && !keyword.is_connective() {
-            Diagnostic::warning(Kind::KeywordFunction, span, message).help("another name would be clearer")
+            Diagnostic::warning(Kind::KeywordFunction, span, message)
+                .help("another name would be clearer")
         } else if keyword.is_connective() {
-            Diagnostic::error(Kind::ConnectiveName, span, message).help("connectives join literals; terms need another name")
+            Diagnostic::error(Kind::ConnectiveName, span, message)
+                .help("connectives join literals; terms need another name")
         } else {
-            Diagnostic::error(Kind::KeywordFunction, span, message).help("choose another name for the function")
+            Diagnostic::error(Kind::KeywordFunction, span, message)
+                .help("choose another name for the function")
         };
         self.findings.push(finding);
     }
@@ -190,7 +255,8 @@ impl KeywordCheck<'_, '_> {
                     _ => None,
                 };
                 if let Some(what) = what {
-                    let message = format!("`not` is applied to `{what}`, which strict GDL does not know");
+                    let message =
+                        format!("`not` is applied to `{what}`, which strict GDL does not know");
                     self.findings.push(
                         Diagnostic::warning(Kind::NegatedConnective, *span, message)
                             .help("it is read as logic has it; other systems may refuse it"),
@@ -199,8 +265,12 @@ impl KeywordCheck<'_, '_> {
                 self.connectives(inner);
             }
             Literal::Or(members, span) if members.is_empty() => self.findings.push(
-                Diagnostic::warning(Kind::EmptyOr, *span, "an `or` of nothing is always false, so this rule never fires")
-                    .help("add the alternatives, or delete the rule"),
+                Diagnostic::warning(
+                    Kind::EmptyOr,
+                    *span,
+                    "an `or` of nothing is always false, so this rule never fires",
+                )
+                .help("add the alternatives, or delete the rule"),
             ),
             Literal::And(members, _) | Literal::Or(members, _) => {
                 members.iter().for_each(|member| self.connectives(member));
@@ -209,7 +279,10 @@ impl KeywordCheck<'_, '_> {
     }
 
     fn gdl_two(&mut self) {
-        let sees = self.outline.keyword(Keyword::Sees).and_then(|relation| self.outline.relations[relation].heads.first());
+        let sees = self
+            .outline
+            .keyword(Keyword::Sees)
+            .and_then(|relation| self.outline.relations[relation].heads.first());
         let Some(&rule) = sees else { return };
         self.findings.push(
             Diagnostic::warning(

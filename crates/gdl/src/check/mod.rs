@@ -73,14 +73,19 @@ pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
 
 /// The roles in the order of their facts.
 fn roles(rules: &[Rule]) -> Vec<Term> {
-    let facts = rules.iter().filter(|rule| rule.head.relation == RelationId::ROLE);
+    let facts = rules
+        .iter()
+        .filter(|rule| rule.head.relation == RelationId::ROLE);
     facts.map(|rule| rule.head.args[0].clone()).collect()
 }
 
 /// Removes rules that stand twice: a second `role` fact must not make a second role.
 fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &mut Diagnostics) {
     let mut seen = FxHashSet::default();
-    let is_new: Vec<bool> = rules.iter().map(|rule| seen.insert((&rule.head, &rule.body))).collect();
+    let is_new: Vec<bool> = rules
+        .iter()
+        .map(|rule| seen.insert((&rule.head, &rule.body)))
+        .collect();
     if seen.len() == rules.len() {
         return;
     }
@@ -97,19 +102,28 @@ fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &
     for (relation, span) in duplicates {
         // `names` has said more of a role that stands twice.
         if relation != RelationId::ROLE {
-            let what = if description.source.slice(span).contains("<=") { "rule" } else { "fact" };
+            let what = if description.source.slice(span).contains("<=") {
+                "rule"
+            } else {
+                "fact"
+            };
             let message = format!("this {what} stands in the file twice");
-            findings.push(Diagnostic::warning(Kind::DuplicateRule, span, message).help("delete one of them"));
+            findings.push(
+                Diagnostic::warning(Kind::DuplicateRule, span, message).help("delete one of them"),
+            );
         }
     }
 }
 
-/// How often a misspelt name is off: one letter for short names, two for long ones.
+/// Whether a name may be a misspelling of another: one letter off for short names, two for long ones.
 fn is_alike(name: &str, other: &str) -> bool {
-    let (name, other) = (name.to_lowercase(), other.to_lowercase());
-    let length = name.chars().count().min(other.chars().count());
+    let length = name.len().min(other.len());
     let bound = if length >= 6 { 2 } else { 1 };
-    length >= 3 && name.len().abs_diff(other.len()) <= 8 && strsim::damerau_levenshtein(&name, &other) <= bound
+    if length < 3 || name.len().abs_diff(other.len()) > bound {
+        return false;
+    }
+    let (name, other) = (name.to_lowercase(), other.to_lowercase());
+    strsim::damerau_levenshtein(&name, &other) <= bound
 }
 
 /// The keyword relation of an atom, whatever its arity.

@@ -10,6 +10,9 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
+/// For no more undefined names than these a similar name is looked for: a sheet of strangers may have a million.
+const MOST_GUESSES: u32 = 50;
+
 /// Adds findings; where rules could not be read (`is_complete` is false), nothing is said of what is missing.
 pub(super) fn check(outline: &Outline<'_>, is_complete: bool, findings: &mut Diagnostics) {
     let vocabulary = Vocabulary::new(outline);
@@ -41,17 +44,32 @@ fn relation_arities(outline: &Outline<'_>, findings: &mut Diagnostics) {
             let is_keyword = Keyword::of(atom.name).is_some_and(|keyword| keyword != Keyword::Sees);
             let &mut (before, span) = first.entry(atom.name).or_insert((arity, atom.span));
             if before != arity && !is_keyword && told.insert((atom.name, arity)) {
-                findings.push(arity_finding(outline, "relation", atom.name, [before, arity], atom.span, span));
+                findings.push(arity_finding(
+                    outline,
+                    "relation",
+                    atom.name,
+                    [before, arity],
+                    atom.span,
+                    span,
+                ));
             }
         }
     }
 }
 
-fn arity_finding(outline: &Outline<'_>, what: &str, name: SymbolId, [before, now]: [usize; 2], span: Span, first: Span) -> Diagnostic {
+fn arity_finding(
+    outline: &Outline<'_>,
+    what: &str,
+    name: SymbolId,
+    [before, now]: [usize; 2],
+    span: Span,
+    first: Span,
+) -> Diagnostic {
     let name = outline.name(name);
-    let line = outline.source.place(first.start).line;
-    let message =
-        format!("the {what} `{name}` has {now} arguments here, but {before} where it first stands, on line {line}");
+    let line = outline.source.line(first.start);
+    let message = format!(
+        "the {what} `{name}` has {now} arguments here, but {before} where it first stands, on line {line}"
+    );
     Diagnostic::warning(Kind::Arity, span, message)
         .label(first, format!("{before} arguments"))
         .help(format!("they are read as two different {what}s; give one of them another name if that is not meant"))
@@ -69,7 +87,11 @@ struct Vocabulary<'a> {
 impl<'a> Vocabulary<'a> {
     fn new(outline: &'a Outline<'a>) -> Vocabulary<'a> {
         let places = vec![None; outline.symbols.len()];
-        let mut vocabulary = Vocabulary { outline, places, functions: FxHashMap::default() };
+        let mut vocabulary = Vocabulary {
+            outline,
+            places,
+            functions: FxHashMap::default(),
+        };
         for rule in outline.rules {
             vocabulary.atom(&rule.head);
             for literal in &rule.body {
@@ -105,12 +127,23 @@ impl<'a> Vocabulary<'a> {
     }
 
     fn arities(&self, findings: &mut Diagnostics) {
-        let mut clashes: Vec<_> = self.functions.iter().filter(|(_, arities)| arities.len() > 1).collect();
+        let mut clashes: Vec<_> = self
+            .functions
+            .iter()
+            .filter(|(_, arities)| arities.len() > 1)
+            .collect();
         clashes.sort_by_key(|(name, _)| **name);
         for (name, arities) in clashes {
             let (before, first) = arities[0];
             for &(now, span) in &arities[1..] {
-                findings.push(arity_finding(self.outline, "function", *name, [before, now], span, first));
+                findings.push(arity_finding(
+                    self.outline,
+                    "function",
+                    *name,
+                    [before, now],
+                    span,
+                    first,
+                ));
             }
         }
     }
@@ -119,11 +152,16 @@ impl<'a> Vocabulary<'a> {
     fn capitals(&self, findings: &mut Diagnostics) {
         let mut folded: FxHashMap<String, Vec<SymbolId>> = FxHashMap::default();
         for (symbol, name) in self.outline.symbols.iter() {
-            if self.places[symbol.0 as usize].is_some() && !name.bytes().all(|byte| byte.is_ascii_digit()) {
+            if self.places[symbol.0 as usize].is_some()
+                && !name.bytes().all(|byte| byte.is_ascii_digit())
+            {
                 folded.entry(name.to_lowercase()).or_default().push(symbol);
             }
         }
-        let mut clashes: Vec<_> = folded.into_values().filter(|symbols| symbols.len() > 1).collect();
+        let mut clashes: Vec<_> = folded
+            .into_values()
+            .filter(|symbols| symbols.len() > 1)
+            .collect();
         clashes.sort();
         for mut symbols in clashes {
             let place = |symbol: SymbolId| self.places[symbol.0 as usize].unwrap_or_default();
@@ -131,8 +169,10 @@ impl<'a> Vocabulary<'a> {
             let first = symbols[0];
             for &symbol in &symbols[1..] {
                 let (name, before) = (self.outline.name(symbol), self.outline.name(first));
-                let line = self.outline.source.place(place(first).start).line;
-                let message = format!("`{name}` differs only in case from `{before}` on line {line}; they are two different names");
+                let line = self.outline.source.line(place(first).start);
+                let message = format!(
+                    "`{name}` differs only in case from `{before}` on line {line}; they are two different names"
+                );
                 findings.push(
                     Diagnostic::warning(Kind::Capitalisation, place(symbol), message)
                         .label(place(first), "the other spelling")
@@ -153,9 +193,13 @@ fn single_variables(outline: &Outline<'_>, findings: &mut Diagnostics) {
         for literal in &rule.body {
             literal.for_each_term(&mut |term| term.for_each_variable(&mut count));
         }
-        let is_single = |name: SymbolId, n: u32| n == 1 && !outline.symbols.name(name).starts_with("?_");
-        let mut singles: Vec<(Span, SymbolId)> =
-            counts.iter().filter(|&(&name, &(n, _))| is_single(name, n)).map(|(&name, &(_, span))| (span, name)).collect();
+        let is_single =
+            |name: SymbolId, n: u32| n == 1 && !outline.symbols.name(name).starts_with("?_");
+        let mut singles: Vec<(Span, SymbolId)> = counts
+            .iter()
+            .filter(|&(&name, &(n, _))| is_single(name, n))
+            .map(|(&name, &(_, span))| (span, name))
+            .collect();
         // A single variable of the head is unsafe, and has been told.
         singles.retain(|(span, _)| *span > rule.head.span);
         if singles.is_empty() {
@@ -167,11 +211,29 @@ fn single_variables(outline: &Outline<'_>, findings: &mut Diagnostics) {
 }
 
 fn single_finding(outline: &Outline<'_>, singles: &[(Span, SymbolId)]) -> Diagnostic {
-    let names: Vec<String> = singles.iter().take(6).map(|&(_, name)| format!("`{}`", outline.name(name))).collect();
-    let (occur, more) = (if singles.len() == 1 { "occurs" } else { "occur" }, singles.len().saturating_sub(6));
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names: Vec<String> = singles
+        .iter()
+        .take(6)
+        .map(|&(_, name)| format!("`{}`", outline.name(name)))
+        .collect();
+    let (occur, more) = (
+        if singles.len() == 1 {
+            "occurs"
+        } else {
+            "occur"
+        },
+        singles.len().saturating_sub(6),
+    );
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
     let message = format!("{}{more} {occur} only once in this rule", names.join(", "));
-    let bare = outline.name(singles[0].1).trim_start_matches('?').to_owned();
+    let bare = outline
+        .name(singles[0].1)
+        .trim_start_matches('?')
+        .to_owned();
     let mut finding = Diagnostic::warning(Kind::SingleVariable, singles[0].0, message)
         .help(format!("if anything will do there, say so by the name `?_{bare}`; otherwise look for a misspelling"));
     for &(span, _) in singles.iter().skip(1).take(5) {
@@ -186,7 +248,10 @@ fn contradictions(outline: &Outline<'_>, findings: &mut Diagnostics) {
         let excludes_itself = |literal: &&Literal| matches!(literal, Literal::Distinct(left, right, _) if same_text(outline, left.span(), right.span()));
         if let Some(literal) = rule.body.iter().find(excludes_itself) {
             let message = "`distinct` of a term and itself never holds, so this rule never fires";
-            findings.push(Diagnostic::warning(Kind::NeverFires, literal.span(), message).help("compare two different terms, or delete the rule"));
+            findings.push(
+                Diagnostic::warning(Kind::NeverFires, literal.span(), message)
+                    .help("compare two different terms, or delete the rule"),
+            );
         }
         // Only literals of the body itself: inside an `or` they may stand in different alternatives.
         if outline.uses(idx).iter().all(|usage| !usage.negated) {
@@ -199,10 +264,15 @@ fn contradictions(outline: &Outline<'_>, findings: &mut Diagnostics) {
             }
         }
         for literal in &rule.body {
-            let Literal::Not(inner, span) = literal else { continue };
-            let Literal::Atom(atom) = &**inner else { continue };
+            let Literal::Not(inner, span) = literal else {
+                continue;
+            };
+            let Literal::Atom(atom) = &**inner else {
+                continue;
+            };
             if let Some(&other) = positive.get(outline.source.slice(atom.span)) {
-                let message = "the body asks for a literal and for its negation, so this rule never fires";
+                let message =
+                    "the body asks for a literal and for its negation, so this rule never fires";
                 findings.push(
                     Diagnostic::warning(Kind::NeverFires, *span, message)
                         .label(other, "here it must hold")
@@ -220,9 +290,13 @@ fn same_text(outline: &Outline<'_>, left: Span, right: Span) -> bool {
 /// Relations that look like a misspelt keyword: nearly its name, its arity, and either nothing uses or nothing defines them.
 fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHashSet<usize> {
     let mut misspelt = FxHashSet::default();
-    let keywords = Keyword::ALL.into_iter().filter(|keyword| !keyword.is_connective() && *keyword != Keyword::Sees);
+    let keywords = Keyword::ALL
+        .into_iter()
+        .filter(|keyword| !keyword.is_connective() && *keyword != Keyword::Sees);
     for (idx, relation) in outline.relations.iter().enumerate() {
-        if Keyword::of(relation.name).is_some() || (!relation.heads.is_empty() && !relation.users.is_empty()) {
+        if Keyword::of(relation.name).is_some()
+            || (!relation.heads.is_empty() && !relation.users.is_empty())
+        {
             continue;
         }
         let name = outline.name(relation.name);
@@ -235,36 +309,59 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
             };
             place && keyword.arity() == Some(relation.arity) && is_alike(&name, keyword.name())
         };
-        let Some(keyword) = keywords.clone().find(fits) else { continue };
-        let span = if as_head { outline.rules[relation.heads[0] as usize].head.span } else { first_use(outline, idx) };
+        let Some(keyword) = keywords.clone().find(fits) else {
+            continue;
+        };
+        let span = if as_head {
+            outline.rules[relation.heads[0] as usize].head.span
+        } else {
+            outline.first_use(idx).atom.span
+        };
         misspelt.insert(idx);
-        let message = format!("`{name}` is no keyword, and nothing {} it", if as_head { "uses" } else { "defines" });
-        findings.push(Diagnostic::warning(Kind::MisspeltKeyword, span, message).help(format!("did you mean `{keyword}`?")));
+        let message = format!(
+            "`{name}` is no keyword, and nothing {} it",
+            if as_head { "uses" } else { "defines" }
+        );
+        findings.push(
+            Diagnostic::warning(Kind::MisspeltKeyword, span, message)
+                .help(format!("did you mean `{keyword}`?")),
+        );
     }
     misspelt
 }
 
-fn first_use(outline: &Outline<'_>, relation: usize) -> Span {
-    let rule = outline.relations[relation].users[0] as usize;
-    let usage = outline.uses(rule).iter().find(|usage| usage.relation == relation);
-    usage.map_or(outline.rules[rule].span, |usage| usage.atom.span)
-}
-
 /// Relations that bodies use and nothing defines: they never hold.
 fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Diagnostics) {
+    let mut n_told = 0;
     for (idx, relation) in outline.relations.iter().enumerate() {
-        let is_given = matches!(Keyword::of(relation.name), Some(Keyword::True | Keyword::Does | Keyword::Role));
-        let is_missing = matches!(Keyword::of(relation.name), Some(Keyword::Legal | Keyword::Goal | Keyword::Terminal));
+        let is_given = matches!(
+            Keyword::of(relation.name),
+            Some(Keyword::True | Keyword::Does | Keyword::Role)
+        );
+        let is_missing = matches!(
+            Keyword::of(relation.name),
+            Some(Keyword::Legal | Keyword::Goal | Keyword::Terminal)
+        );
         if !relation.heads.is_empty() || is_given || is_missing || misspelt.contains(&idx) {
             continue;
         }
         let name = outline.name(relation.name);
-        let rule = relation.users[0] as usize;
-        let negated = outline.uses(rule).iter().find(|usage| usage.relation == idx).is_some_and(|usage| usage.negated);
-        let what = if negated { "its negation always holds" } else { "this rule never fires" };
-        let message = format!("nothing defines `{name}` with {}, so {what}", arguments(relation.arity));
-        let mut finding = Diagnostic::warning(Kind::Undefined, first_use(outline, idx), message);
-        finding = match similar(outline, idx, &name) {
+        let usage = outline.first_use(idx);
+        let what = if usage.negated {
+            "its negation always holds"
+        } else {
+            "this rule never fires"
+        };
+        let message = format!(
+            "nothing defines `{name}` with {}, so {what}",
+            arguments(relation.arity)
+        );
+        let mut finding = Diagnostic::warning(Kind::Undefined, usage.atom.span, message);
+        n_told += 1;
+        finding = match Some(())
+            .filter(|()| n_told <= MOST_GUESSES)
+            .and_then(|()| similar(outline, idx, &name))
+        {
             Some(other) => finding.help(format!("did you mean `{other}`?")),
             None => finding.help("define it by a rule or a fact, or look for a misspelling"),
         };
@@ -285,20 +382,32 @@ fn arguments(arity: usize) -> String {
 
 /// A defined relation with nearly this name.
 fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<String> {
-    let defined = outline.relations.iter().enumerate().filter(|(idx, relation)| {
-        *idx != unlike && !relation.heads.is_empty() && relation.arity == outline.relations[unlike].arity
-    });
+    let defined = outline
+        .relations
+        .iter()
+        .enumerate()
+        .filter(|(idx, relation)| {
+            *idx != unlike
+                && !relation.heads.is_empty()
+                && relation.arity == outline.relations[unlike].arity
+        });
     // A sheet of strangers may define a million relations.
-    defined.take(2000).map(|(_, relation)| outline.name(relation.name)).find(|other| is_alike(name, other))
+    defined
+        .take(2000)
+        .map(|(_, relation)| outline.name(relation.name))
+        .find(|other| is_alike(name, other))
 }
 
 /// Relations that nothing uses, directly or through others, for playing.
 fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Diagnostics) {
     let is_root = |relation: usize| {
-        Keyword::of(outline.relations[relation].name).is_some_and(|keyword| keyword != Keyword::Sees || outline.is_gdl_two)
+        Keyword::of(outline.relations[relation].name)
+            .is_some_and(|keyword| keyword != Keyword::Sees || outline.is_gdl_two)
     };
     let mut is_used: Vec<bool> = (0..outline.relations.len()).map(is_root).collect();
-    let mut queue: Vec<usize> = (0..outline.relations.len()).filter(|&relation| is_used[relation]).collect();
+    let mut queue: Vec<usize> = (0..outline.relations.len())
+        .filter(|&relation| is_used[relation])
+        .collect();
     while let Some(relation) = queue.pop() {
         for &rule in &outline.relations[relation].heads {
             for usage in outline.uses(rule as usize) {
@@ -314,13 +423,20 @@ fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Dia
         }
         let name = outline.name(relation.name);
         let (message, what) = if relation.users.is_empty() {
-            (format!("nothing uses `{name}` with {}", arguments(relation.arity)), "its rules")
+            (
+                format!("nothing uses `{name}` with {}", arguments(relation.arity)),
+                "its rules",
+            )
         } else {
-            (format!("`{name}` is used only by rules that nothing uses"), "them")
+            (
+                format!("`{name}` is used only by rules that nothing uses"),
+                "them",
+            )
         };
         let head = outline.rules[relation.heads[0] as usize].head.span;
         findings.push(
-            Diagnostic::warning(Kind::Unused, head, message).help(format!("use it in a condition, or delete {what}")),
+            Diagnostic::warning(Kind::Unused, head, message)
+                .help(format!("use it in a condition, or delete {what}")),
         );
         if findings.is_full() {
             return;
@@ -330,14 +446,21 @@ fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Dia
 
 /// Roles declared twice, used without a declaration, or without a move or a goal.
 fn roles(outline: &Outline<'_>, findings: &mut Diagnostics) {
-    let Some(role) = outline.keyword(Keyword::Role) else { return };
+    let Some(role) = outline.keyword(Keyword::Role) else {
+        return;
+    };
     let mut declared: FxHashMap<&str, Span> = FxHashMap::default();
     for &rule in &outline.relations[role].heads {
         let span = outline.rules[rule as usize].head.args[0].span();
         if let Some(&first) = declared.get(outline.source.slice(span)) {
-            let message = format!("the role `{}` is declared twice; it is still one role", outline.source.slice(span));
+            let message = format!(
+                "the role `{}` is declared twice; it is still one role",
+                outline.source.slice(span)
+            );
             findings.push(
-                Diagnostic::warning(Kind::DuplicateRole, span, message).label(first, "first here").help("delete one of them"),
+                Diagnostic::warning(Kind::DuplicateRole, span, message)
+                    .label(first, "first here")
+                    .help("delete one of them"),
             );
         } else {
             declared.insert(outline.source.slice(span), span);
@@ -358,20 +481,30 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
                 Keyword::of(atom.name),
                 Some(Keyword::Legal | Keyword::Goal | Keyword::Does | Keyword::Input)
             );
-            let Some(Term::Constant(name, span)) = atom.args.first().filter(|_| takes_role && atom.args.len() == 2) else {
+            let Some(Term::Constant(name, span)) = atom
+                .args
+                .first()
+                .filter(|_| takes_role && atom.args.len() == 2)
+            else {
                 continue;
             };
             let text = outline.symbols.name(*name);
             if declared.contains_key(text) || !told.insert(*name) {
                 continue;
             }
-            let message = format!("`{}` is not declared as a role, so this never matters", outline.name(*name));
+            let message = format!(
+                "`{}` is not declared as a role, so this never matters",
+                outline.name(*name)
+            );
             let mut names: Vec<&&str> = declared.keys().collect();
             names.sort();
             let alike = names.into_iter().find(|role| is_alike(text, role));
             let help = match alike {
                 Some(role) => format!("did you mean `{role}`?"),
-                None => format!("add `(role {})`, or use a declared role", outline.name(*name)),
+                None => format!(
+                    "add `(role {})`, or use a declared role",
+                    outline.name(*name)
+                ),
             };
             findings.push(Diagnostic::warning(Kind::UndeclaredRole, *span, message).help(help));
         }
@@ -379,9 +512,19 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
 }
 
 /// Roles that no head of a keyword speaks of.
-fn idle_roles(outline: &Outline<'_>, keyword: Keyword, declared: &FxHashMap<&str, Span>, findings: &mut Diagnostics) {
-    let Some(relation) = outline.keyword(keyword) else { return };
-    let heads = outline.relations[relation].heads.iter().map(|&rule| &outline.rules[rule as usize].head.args[0]);
+fn idle_roles(
+    outline: &Outline<'_>,
+    keyword: Keyword,
+    declared: &FxHashMap<&str, Span>,
+    findings: &mut Diagnostics,
+) {
+    let Some(relation) = outline.keyword(keyword) else {
+        return;
+    };
+    let heads = outline.relations[relation]
+        .heads
+        .iter()
+        .map(|&rule| &outline.rules[rule as usize].head.args[0]);
     let mut spoken_of: FxHashSet<&str> = FxHashSet::default();
     for role in heads {
         if let Term::Variable(..) = role {
@@ -392,13 +535,21 @@ fn idle_roles(outline: &Outline<'_>, keyword: Keyword, declared: &FxHashMap<&str
     if spoken_of.is_empty() {
         return;
     }
-    let mut idle: Vec<_> = declared.iter().filter(|(role, _)| !spoken_of.contains(*role)).collect();
+    let mut idle: Vec<_> = declared
+        .iter()
+        .filter(|(role, _)| !spoken_of.contains(*role))
+        .collect();
     idle.sort();
     for (role, &span) in idle {
-        let what = if keyword == Keyword::Legal { "a move" } else { "a goal value" };
+        let what = if keyword == Keyword::Legal {
+            "a move"
+        } else {
+            "a goal value"
+        };
         let message = format!("no `{keyword}` rule gives the role `{role}` {what}");
         findings.push(
-            Diagnostic::warning(Kind::MissingKeyword, span, message).help(format!("add a rule with the head `({keyword} {role} …)`")),
+            Diagnostic::warning(Kind::MissingKeyword, span, message)
+                .help(format!("add a rule with the head `({keyword} {role} …)`")),
         );
     }
 }
@@ -406,20 +557,43 @@ fn idle_roles(outline: &Outline<'_>, keyword: Keyword, declared: &FxHashMap<&str
 /// Fluents that are asked for and never made true, and moves that are asked for and never legal.
 fn fluents(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let pairs: [(Keyword, &[Keyword], usize, &str); 2] = [
-        (Keyword::True, &[Keyword::Init, Keyword::Next], 0, "no `init` or `next` makes the fluent"),
-        (Keyword::Does, &[Keyword::Legal], 1, "no `legal` rule allows the move"),
+        (
+            Keyword::True,
+            &[Keyword::Init, Keyword::Next],
+            0,
+            "no `init` or `next` makes the fluent",
+        ),
+        (
+            Keyword::Does,
+            &[Keyword::Legal],
+            1,
+            "no `legal` rule allows the move",
+        ),
     ];
     for (asked, makers, position, message) in pairs {
         let mut shapes = Shapes::default();
-        for maker in makers.iter().filter_map(|&keyword| outline.keyword(keyword)) {
+        for maker in makers
+            .iter()
+            .filter_map(|&keyword| outline.keyword(keyword))
+        {
             for &rule in &outline.relations[maker].heads {
                 shapes.add(&outline.rules[rule as usize].head.args[position]);
             }
         }
-        let Some(relation) = outline.keyword(asked).filter(|_| !shapes.any) else { continue };
+        let Some(relation) = outline.keyword(asked).filter(|_| !shapes.any) else {
+            continue;
+        };
         let mut told = FxHashSet::default();
         for &rule in &outline.relations[relation].users {
-            report_shapes(outline, rule as usize, (relation, position), &shapes, message, &mut told, findings);
+            report_shapes(
+                outline,
+                rule as usize,
+                (relation, position),
+                &shapes,
+                message,
+                &mut told,
+                findings,
+            );
         }
     }
 }
@@ -433,15 +607,32 @@ fn report_shapes(
     told: &mut FxHashSet<(SymbolId, Option<usize>)>,
     findings: &mut Diagnostics,
 ) {
-    for usage in outline.uses(rule).iter().filter(|usage| usage.relation == relation) {
-        let Some(shape) = shape(&usage.atom.args[position]) else { continue };
+    for usage in outline
+        .uses(rule)
+        .iter()
+        .filter(|usage| usage.relation == relation)
+    {
+        let Some(shape) = shape(&usage.atom.args[position]) else {
+            continue;
+        };
         if shapes.known.contains(&shape) || !told.insert(shape) {
             continue;
         }
         let name = outline.name(shape.0);
-        let with = shape.1.map_or(String::new(), |arity| format!(" with {}", arguments(arity)));
-        let so = if usage.negated { "it is always false" } else { "this rule never fires" };
-        let alike = shapes.known.iter().map(|other| outline.name(other.0)).filter(|other| is_alike(&name, other)).min();
+        let with = shape
+            .1
+            .map_or(String::new(), |arity| format!(" with {}", arguments(arity)));
+        let so = if usage.negated {
+            "it is always false"
+        } else {
+            "this rule never fires"
+        };
+        let alike = shapes
+            .known
+            .iter()
+            .map(|other| outline.name(other.0))
+            .filter(|other| is_alike(&name, other))
+            .min();
         let other_arity = shapes.known.iter().find(|other| other.0 == shape.0);
         let help = match (other_arity, alike) {
             (Some((_, Some(arity))), _) => format!("elsewhere `{name}` has {}", arguments(*arity)),
@@ -449,8 +640,15 @@ fn report_shapes(
             _ => "look for a misspelling, or delete what asks for it".to_owned(),
         };
         let message = format!("{what} `{name}`{with} true, so {so}");
-        let message = if what.contains("legal") { message.replace(" true, so", ", so") } else { message };
-        findings.push(Diagnostic::warning(Kind::NeverFires, usage.atom.args[position].span(), message).help(help));
+        let message = if what.contains("legal") {
+            message.replace(" true, so", ", so")
+        } else {
+            message
+        };
+        findings.push(
+            Diagnostic::warning(Kind::NeverFires, usage.atom.args[position].span(), message)
+                .help(help),
+        );
     }
 }
 
@@ -465,7 +663,9 @@ struct Shapes {
 impl Shapes {
     fn add(&mut self, term: &Term) {
         match shape(term) {
-            Some(shape) => drop(self.known.insert(shape)),
+            Some(shape) => {
+                self.known.insert(shape);
+            }
             None => self.any = true,
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Relation {
     pub(super) heads: Vec<u32>,
     /// Rules in whose bodies it occurs, once per occurrence.
     pub(super) users: Vec<u32>,
+    /// The first of these occurrences.
+    first_use: u32,
 }
 
 pub(super) struct Outline<'a> {
@@ -69,8 +71,16 @@ impl<'a> Outline<'a> {
         for literal in &rule.body {
             literal.for_each_atom(&mut |atom, negated| {
                 let relation = self.number(atom);
-                self.relations[relation].users.push(idx);
-                self.uses.push(Use { relation, negated, atom });
+                let used = &mut self.relations[relation];
+                if used.users.is_empty() {
+                    used.first_use = self.uses.len() as u32;
+                }
+                used.users.push(idx);
+                self.uses.push(Use {
+                    relation,
+                    negated,
+                    atom,
+                });
             });
         }
         self.use_ends.push(self.uses.len() as u32);
@@ -81,20 +91,37 @@ impl<'a> Outline<'a> {
         let next = self.relations.len();
         let relation = *self.by_key.entry((name, arity)).or_insert(next);
         if relation == next {
-            self.relations.push(Relation { name, arity, heads: Vec::new(), users: Vec::new() });
+            self.relations.push(Relation {
+                name,
+                arity,
+                heads: Vec::new(),
+                users: Vec::new(),
+                first_use: 0,
+            });
         }
         relation
     }
 
     /// The relation of a keyword with its right arity, if it occurs.
     pub(super) fn keyword(&self, keyword: Keyword) -> Option<usize> {
-        self.by_key.get(&(keyword.symbol(), keyword.arity()?)).copied()
+        self.by_key
+            .get(&(keyword.symbol(), keyword.arity()?))
+            .copied()
     }
 
     /// What a rule's body uses, in order.
     pub(super) fn uses(&self, rule: usize) -> &[Use<'a>] {
-        let start = if rule == 0 { 0 } else { self.use_ends[rule - 1] as usize };
+        let start = if rule == 0 {
+            0
+        } else {
+            self.use_ends[rule - 1] as usize
+        };
         &self.uses[start..self.use_ends[rule] as usize]
+    }
+
+    /// Where a relation that bodies use is used first.
+    pub(super) fn first_use(&self, relation: usize) -> &Use<'a> {
+        &self.uses[self.relations[relation].first_use as usize]
     }
 
     /// A name for a message.
@@ -107,17 +134,6 @@ impl<'a> Outline<'a> {
         self.name(self.relations[relation].name)
     }
 
-    /// The keyword that a relation is, if it has that keyword's arity.
-    pub(super) fn relation_keyword(&self, relation: usize) -> Option<Keyword> {
-        let relation = &self.relations[relation];
-        Keyword::of(relation.name).filter(|keyword| keyword.arity() == Some(relation.arity))
-    }
-
-    /// Line of a rule.
-    pub(super) fn line(&self, rule: usize) -> u32 {
-        self.source.place(self.rules[rule].span.start).line
-    }
-
     /// Whether the rule declares `base` in the old way, and is to be ignored.
     pub(super) fn is_old_style(&self, rule: &Rule) -> bool {
         self.has_old_style_base && Keyword::of(rule.head.name) == Some(Keyword::Base)
@@ -125,13 +141,18 @@ impl<'a> Outline<'a> {
 
     /// `sees` is a word of GDL-II only where it is used as one; a GDL-I sheet may have a relation of that name.
     fn uses_sees(&self) -> bool {
-        let Some(sees) = self.keyword(Keyword::Sees) else { return false };
+        let Some(sees) = self.keyword(Keyword::Sees) else {
+            return false;
+        };
         !self.relations[sees].heads.is_empty() && self.relations[sees].users.is_empty()
     }
 }
 
 /// Whether there are several `base` facts and all of them have two arguments: name and arity of a fluent.
 fn has_old_style_base(rules: &[Rule]) -> bool {
-    let mut bases = rules.iter().filter(|rule| Keyword::of(rule.head.name) == Some(Keyword::Base));
-    bases.clone().count() >= 3 && bases.all(|rule| rule.head.args.len() == 2 && rule.body.is_empty())
+    let mut bases = rules
+        .iter()
+        .filter(|rule| Keyword::of(rule.head.name) == Some(Keyword::Base));
+    bases.clone().count() >= 3
+        && bases.all(|rule| rule.head.args.len() == 2 && rule.body.is_empty())
 }

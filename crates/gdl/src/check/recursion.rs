@@ -24,13 +24,25 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             continue;
         }
         let mut guards = FxHashSet::default();
-        for usage in uses.iter().filter(|usage| !usage.negated && !is_recursive(usage)) {
-            usage.atom.for_each_variable(&mut |name, _| drop(guards.insert(name)));
+        for usage in uses
+            .iter()
+            .filter(|usage| !usage.negated && !is_recursive(usage))
+        {
+            usage.atom.for_each_variable(&mut |name, _| {
+                guards.insert(name);
+            });
         }
         let head = &outline.rules[rule].head;
         // A rule that only passes on what it is given and never wraps is finite; the first bad literal tells.
         for usage in uses.iter().filter(is_recursive) {
-            let Some(arg) = usage.atom.args.iter().find(|arg| !is_restricted(arg, head, &guards)) else { continue };
+            let Some(arg) = usage
+                .atom
+                .args
+                .iter()
+                .find(|arg| !is_restricted(arg, head, &guards))
+            else {
+                continue;
+            };
             if let Some(variable) = grows(usage, head, &guards) {
                 findings.push(unbounded(outline, rule, variable));
             } else if Keyword::of(head.name).is_none() {
@@ -88,19 +100,25 @@ fn depth_in(atom: &Atom, name: SymbolId) -> i32 {
             }
         }
     }
-    atom.args.iter().map(|arg| depth(arg, name)).max().unwrap_or(-1)
+    atom.args
+        .iter()
+        .map(|arg| depth(arg, name))
+        .max()
+        .unwrap_or(-1)
 }
 
 /// Equal but for spans.
 fn same(left: &Term, right: &Term) -> bool {
     match (left, right) {
-        (Term::Variable(left, _), Term::Variable(right, _)) | (Term::Constant(left, _), Term::Constant(right, _)) => {
-            left == right
-        }
+        (Term::Variable(left, _), Term::Variable(right, _))
+        | (Term::Constant(left, _), Term::Constant(right, _)) => left == right,
         (Term::Compound(left, left_args, _), Term::Compound(right, right_args, _)) => {
             left == right
                 && left_args.len() == right_args.len()
-                && left_args.iter().zip(right_args).all(|(left, right)| same(left, right))
+                && left_args
+                    .iter()
+                    .zip(right_args)
+                    .all(|(left, right)| same(left, right))
         }
         _ => false,
     }
@@ -109,7 +127,9 @@ fn same(left: &Term, right: &Term) -> bool {
 fn unbounded(outline: &Outline<'_>, rule: usize, variable: SymbolId) -> Diagnostic {
     let head = &outline.rules[rule].head;
     let (relation, variable) = (outline.name(head.name), outline.name(variable));
-    let message = format!("`{relation}` never ends: each round of this recursive rule builds a larger term around `{variable}`");
+    let message = format!(
+        "`{relation}` never ends: each round of this recursive rule builds a larger term around `{variable}`"
+    );
     Diagnostic::error(Kind::UnboundedRecursion, head.span, message)
         .help(format!("bind `{variable}` by a literal that does not depend on `{relation}`, so that there is an end"))
 }
@@ -119,6 +139,7 @@ fn restricted(outline: &Outline<'_>, rule: usize, arg: &Term) -> Diagnostic {
     let message = format!(
         "recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `{relation}`"
     );
-    Diagnostic::warning(Kind::RecursionRestriction, arg.span(), message)
-        .help("strict GDL forbids it, because such rules may never end; other systems may refuse it")
+    Diagnostic::warning(Kind::RecursionRestriction, arg.span(), message).help(
+        "strict GDL forbids it, because such rules may never end; other systems may refuse it",
+    )
 }

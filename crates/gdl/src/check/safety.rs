@@ -8,14 +8,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Atom, Literal, Rule, Term};
 use crate::check::outline::Outline;
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
 type Variables = FxHashSet<SymbolId>;
 
 /// Adds findings; gives back, per rule, the variables that range over the roles.
-pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHashMap<usize, Vec<SymbolId>> {
+pub(super) fn check(
+    outline: &Outline<'_>,
+    findings: &mut Diagnostics,
+) -> FxHashMap<usize, Vec<SymbolId>> {
     let mut ranging = FxHashMap::default();
     for (idx, rule) in outline.rules.iter().enumerate() {
         let roles = check_rule(outline, rule, findings);
@@ -27,25 +30,57 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHash
 }
 
 fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) -> Vec<SymbolId> {
-    let body: Vec<Signed<'_>> = rule.body.iter().map(|literal| Signed { literal, negated: false }).collect();
-    let bound = bound_by(&body, &Variables::default());
-    let mut unsafe_uses = UnsafeUses { told: Variables::default(), uses: Vec::new() };
-    rule.head.for_each_variable(&mut |name, span| unsafe_uses.note(name, span, Context::Head, &bound));
-    unsafe_uses.conjunction(&body, &bound);
+    if rule.body.is_empty() && rule.head.args.iter().all(is_ground) {
+        return Vec::new();
+    }
+    let body: Vec<Signed<'_>> = rule
+        .body
+        .iter()
+        .map(|literal| Signed {
+            literal,
+            negated: false,
+        })
+        .collect();
+    let mut scope = Scope::default();
+    scope.bind_all(&body);
+    let mut unsafe_uses = UnsafeUses {
+        told: Variables::default(),
+        uses: Vec::new(),
+    };
+    rule.head.for_each_variable(&mut |name, span| {
+        unsafe_uses.note(name, span, Context::Head, &scope);
+    });
+    unsafe_uses.conjunction(&body, &scope);
     if unsafe_uses.uses.is_empty() {
         return Vec::new();
     }
     let role_like = role_variables(rule);
     let mut ranging = Vec::new();
     for unsafe_use in &unsafe_uses.uses {
-        if role_like.contains(&unsafe_use.name) {
+        let is_role = role_like.contains(&unsafe_use.name);
+        if is_role {
             ranging.push(unsafe_use.name);
-            findings.push(role_finding(outline, unsafe_use));
+        }
+        let severity = if is_role {
+            Severity::Warning
         } else {
-            findings.push(unsafe_finding(outline, rule, unsafe_use));
+            Severity::Error
+        };
+        match (findings.wants(severity), is_role) {
+            (false, _) => findings.leave_out(severity),
+            (true, true) => findings.push(role_finding(outline, unsafe_use)),
+            (true, false) => findings.push(unsafe_finding(outline, rule, unsafe_use)),
         }
     }
     ranging
+}
+
+fn is_ground(term: &Term) -> bool {
+    match term {
+        Term::Variable(..) => false,
+        Term::Constant(..) => true,
+        Term::Compound(_, args, _) => args.iter().all(is_ground),
+    }
 }
 
 /// A literal under an even or odd number of negations.
@@ -67,13 +102,23 @@ enum View<'a> {
 impl<'a> Signed<'a> {
     fn view(self) -> View<'a> {
         let with_sign = |members: &'a [Literal]| {
-            members.iter().map(|literal| Signed { literal, negated: self.negated }).collect()
+            members
+                .iter()
+                .map(|literal| Signed {
+                    literal,
+                    negated: self.negated,
+                })
+                .collect()
         };
         match self.literal {
             Literal::Atom(atom) => View::Atom(atom, self.negated),
             Literal::Distinct(left, right, _) if self.negated => View::Equal(left, right),
             Literal::Distinct(left, right, _) => View::Distinct(left, right),
-            Literal::Not(inner, _) => Signed { literal: inner, negated: !self.negated }.view(),
+            Literal::Not(inner, _) => Signed {
+                literal: inner,
+                negated: !self.negated,
+            }
+            .view(),
             Literal::And(members, _) if self.negated => View::Any(with_sign(members)),
             Literal::Or(members, _) if !self.negated => View::Any(with_sign(members)),
             Literal::And(members, _) | Literal::Or(members, _) => View::All(with_sign(members)),
@@ -81,47 +126,87 @@ impl<'a> Signed<'a> {
     }
 }
 
-/// Variables that a conjunction binds, given those bound outside.
-fn bound_by(conjunction: &[Signed<'_>], outside: &Variables) -> Variables {
-    let mut bound = outside.clone();
-    loop {
-        let before = bound.len();
-        for signed in conjunction {
-            bind(*signed, &mut bound);
-        }
-        // Only equalities can gain from another round.
-        if bound.len() == before || !conjunction.iter().any(|signed| holds_equality(*signed)) {
-            return bound;
-        }
-    }
+/// Variables bound so far: by this conjunction and by those around it.
+#[derive(Default)]
+struct Scope<'a> {
+    own: Variables,
+    outer: Option<&'a Scope<'a>>,
 }
 
-fn bind(signed: Signed<'_>, bound: &mut Variables) {
-    match signed.view() {
-        View::Atom(atom, false) => atom.for_each_variable(&mut |name, _| drop(bound.insert(name))),
-        View::Atom(_, true) | View::Distinct(..) => {}
-        View::Equal(left, right) => {
-            for (from, to) in [(left, right), (right, left)] {
-                let mut is_bound = true;
-                from.for_each_variable(&mut |name, _| is_bound &= bound.contains(&name));
-                if is_bound {
-                    to.for_each_variable(&mut |name, _| drop(bound.insert(name)));
+impl Scope<'_> {
+    fn inside<'b>(outer: &'b Scope<'b>) -> Scope<'b> {
+        Scope {
+            own: Variables::default(),
+            outer: Some(outer),
+        }
+    }
+
+    fn contains(&self, name: SymbolId) -> bool {
+        let mut scope = Some(self);
+        while let Some(here) = scope {
+            if here.own.contains(&name) {
+                return true;
+            }
+            scope = here.outer;
+        }
+        false
+    }
+
+    fn bind_all(&mut self, conjunction: &[Signed<'_>]) {
+        let has_equality = conjunction.iter().any(|signed| holds_equality(*signed));
+        loop {
+            let before = self.own.len();
+            conjunction.iter().for_each(|signed| self.bind(*signed));
+            // Only equalities can gain from another round; going back and forth, chains of them need few.
+            if self.own.len() == before || !has_equality {
+                return;
+            }
+            conjunction
+                .iter()
+                .rev()
+                .for_each(|signed| self.bind(*signed));
+        }
+    }
+
+    fn bind(&mut self, signed: Signed<'_>) {
+        match signed.view() {
+            View::Atom(atom, false) => atom.for_each_variable(&mut |name, _| self.add(name)),
+            View::Atom(_, true) | View::Distinct(..) => {}
+            View::Equal(left, right) => {
+                for (from, to) in [(left, right), (right, left)] {
+                    let mut is_bound = true;
+                    from.for_each_variable(&mut |name, _| is_bound &= self.contains(name));
+                    if is_bound {
+                        to.for_each_variable(&mut |name, _| self.add(name));
+                    }
+                }
+            }
+            View::All(members) => self.bind_all(&members),
+            View::Any(alternatives) => {
+                for name in self.common(&alternatives) {
+                    self.add(name);
                 }
             }
         }
-        View::All(members) => *bound = bound_by(&members, bound),
-        View::Any(alternatives) => {
-            let mut common: Option<Variables> = None;
-            for alternative in alternatives {
-                let here = bound_by(&[alternative], bound);
-                common = Some(match common {
-                    None => here,
-                    Some(before) => before.intersection(&here).copied().collect(),
-                });
+    }
+
+    /// What every one of the alternatives binds.
+    fn common(&self, alternatives: &[Signed<'_>]) -> Variables {
+        let mut common: Option<Variables> = None;
+        for alternative in alternatives {
+            let mut scope = Scope::inside(self);
+            scope.bind(*alternative);
+            match &mut common {
+                None => common = Some(scope.own),
+                Some(common) => common.retain(|name| scope.own.contains(name)),
             }
-            if let Some(common) = common {
-                *bound = common;
-            }
+        }
+        common.unwrap_or_default()
+    }
+
+    fn add(&mut self, name: SymbolId) {
+        if !self.contains(name) {
+            self.own.insert(name);
         }
     }
 }
@@ -154,41 +239,40 @@ struct UnsafeUses {
 }
 
 impl UnsafeUses {
-    fn note(&mut self, name: SymbolId, span: Span, context: Context, bound: &Variables) {
-        if !bound.contains(&name) && self.told.insert(name) {
-            self.uses.push(UnsafeUse { name, span, context });
+    fn note(&mut self, name: SymbolId, span: Span, context: Context, scope: &Scope<'_>) {
+        if !scope.contains(name) && self.told.insert(name) {
+            self.uses.push(UnsafeUse {
+                name,
+                span,
+                context,
+            });
         }
     }
 
-    fn conjunction(&mut self, members: &[Signed<'_>], bound: &Variables) {
+    fn conjunction(&mut self, members: &[Signed<'_>], scope: &Scope<'_>) {
         for signed in members {
             match signed.view() {
                 View::Atom(_, false) => {}
-                View::Atom(atom, true) => {
-                    atom.for_each_variable(&mut |name, span| self.note(name, span, Context::Negation, bound));
-                }
+                View::Atom(atom, true) => atom.for_each_variable(&mut |name, span| {
+                    self.note(name, span, Context::Negation, scope);
+                }),
                 View::Distinct(left, right) | View::Equal(left, right) => {
                     for term in [left, right] {
-                        term.for_each_variable(&mut |name, span| self.note(name, span, Context::Distinct, bound));
+                        term.for_each_variable(&mut |name, span| {
+                            self.note(name, span, Context::Distinct, scope);
+                        });
                     }
                 }
-                View::All(members) => self.conjunction(&members, bound),
+                View::All(members) => self.conjunction(&members, scope),
                 View::Any(alternatives) => {
                     for alternative in alternatives {
-                        let bound = bound_by(&[alternative], bound);
-                        self.conjunction(&[alternative], &bound_within(alternative, bound));
+                        let mut inner = Scope::inside(scope);
+                        inner.bind(alternative);
+                        self.conjunction(&[alternative], &inner);
                     }
                 }
             }
         }
-    }
-}
-
-/// `bound_by` of an alternative already holds what a conjunction in it binds.
-fn bound_within(alternative: Signed<'_>, bound: Variables) -> Variables {
-    match alternative.view() {
-        View::All(members) => bound_by(&members, &bound),
-        _ => bound,
     }
 }
 
@@ -197,7 +281,9 @@ fn role_variables(rule: &Rule) -> Variables {
     let mut roles = Variables::default();
     let mut look = |atom: &Atom| {
         let is_role_first = match Keyword::of(atom.name) {
-            Some(Keyword::Legal | Keyword::Does | Keyword::Goal | Keyword::Input | Keyword::Sees) => atom.args.len() == 2,
+            Some(
+                Keyword::Legal | Keyword::Does | Keyword::Goal | Keyword::Input | Keyword::Sees,
+            ) => atom.args.len() == 2,
             Some(Keyword::Role) => atom.args.len() == 1,
             _ => false,
         };
@@ -216,18 +302,25 @@ fn role_variables(rule: &Rule) -> Variables {
 
 fn role_finding(outline: &Outline<'_>, unsafe_use: &UnsafeUse) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
-    let message = format!("nothing in the body binds the role variable `{name}`; it is read as every role");
-    Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message).help(format!("add `(role {name})` to the body"))
+    let message =
+        format!("nothing in the body binds the role variable `{name}`; it is read as every role");
+    Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message)
+        .help(format!("add `(role {name})` to the body"))
 }
 
 fn unsafe_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
     if rule.body.is_empty() {
         let is_init = Keyword::of(rule.head.name) == Some(Keyword::Init);
-        let why = if is_init { "the initial state must be without variables" } else { "a fact holds for one thing only" };
+        let why = if is_init {
+            "the initial state must be without variables"
+        } else {
+            "a fact holds for one thing only"
+        };
         let message = format!("the variable `{name}` stands in a fact: {why}");
-        return Diagnostic::error(Kind::FactVariable, unsafe_use.span, message)
-            .help(format!("write a rule whose body says what `{name}` may be, or put a constant in its place"));
+        return Diagnostic::error(Kind::FactVariable, unsafe_use.span, message).help(format!(
+            "write a rule whose body says what `{name}` may be, or put a constant in its place"
+        ));
     }
     let (kind, place) = match unsafe_use.context {
         Context::Head => (Kind::UnsafeHead, "the head"),
@@ -237,11 +330,15 @@ fn unsafe_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) ->
     let why = match elsewhere(rule, unsafe_use.name) {
         Elsewhere::SomeAlternatives => "not every alternative of the `or` binds it",
         Elsewhere::Nowhere => "no positive literal of the body binds it",
-        Elsewhere::NegatedOnly => "in the body it stands only inside `not` or `distinct`, which bind nothing",
+        Elsewhere::NegatedOnly => {
+            "in the body it stands only inside `not` or `distinct`, which bind nothing"
+        }
     };
-    let message = format!("unsafe rule: the variable `{name}` of {place} could be anything, because {why}");
-    Diagnostic::error(kind, unsafe_use.span, message)
-        .help(format!("add a positive literal that says what `{name}` may be"))
+    let message =
+        format!("unsafe rule: the variable `{name}` of {place} could be anything, because {why}");
+    Diagnostic::error(kind, unsafe_use.span, message).help(format!(
+        "add a positive literal that says what `{name}` may be"
+    ))
 }
 
 enum Elsewhere {
@@ -260,7 +357,9 @@ fn elsewhere(rule: &Rule, name: SymbolId) -> Elsewhere {
                 is_positive |= other == name && !negated;
             });
         });
-        literal.for_each_term(&mut |term| term.for_each_variable(&mut |other, _| is_there |= other == name));
+        literal.for_each_term(&mut |term| {
+            term.for_each_variable(&mut |other, _| is_there |= other == name)
+        });
     }
     match (is_positive, is_there) {
         (true, _) => Elsewhere::SomeAlternatives,

@@ -14,8 +14,8 @@ use crate::check::recursion::relation_components;
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::symbol::SymbolId;
 
-/// Above this many rules in one cycle the second look would take too long, and the answer is "maybe".
-const MOST_RULES: usize = 1500;
+/// Above this many pairs of a literal and a head in one cycle the second look takes too long: the answer is "maybe".
+const MOST_PAIRS: usize = 2_000_000;
 /// Steps of the search for a paradox, and the longest cycle that is looked for.
 const MOST_STEPS: u32 = 2000;
 const LONGEST_CYCLE: usize = 8;
@@ -23,10 +23,15 @@ const LONGEST_CYCLE: usize = 8;
 /// Adds a finding for each cycle through negation, at most one per rule.
 pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let component = relation_components(outline);
-    let is_inside = |rule: usize, relation: usize| component[outline.heads[rule]] == component[relation];
+    let is_inside =
+        |rule: usize, relation: usize| component[outline.heads[rule]] == component[relation];
     let mut suspects: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
     for rule in 0..outline.rules.len() {
-        if outline.uses(rule).iter().any(|usage| usage.negated && is_inside(rule, usage.relation)) {
+        if outline
+            .uses(rule)
+            .iter()
+            .any(|usage| usage.negated && is_inside(rule, usage.relation))
+        {
             suspects.entry(component[outline.heads[rule]]).or_default();
         }
     }
@@ -51,8 +56,17 @@ fn check_cycle(outline: &Outline<'_>, rules: &[usize], findings: &mut Diagnostic
     let component = components(&links.successors);
     for (node, &rule) in rules.iter().enumerate() {
         let negated = |link: &&Link| link.negated && component[link.to as usize] == component[node];
-        let Some(link) = links.of(node).iter().find(negated) else { continue };
-        let mut search = ParadoxSearch { outline, links: &links, rules, bindings: Vec::new(), path: Vec::new(), n_steps: 0 };
+        let Some(link) = links.of(node).iter().find(negated) else {
+            continue;
+        };
+        let mut search = ParadoxSearch {
+            outline,
+            links: &links,
+            rules,
+            bindings: Vec::new(),
+            path: Vec::new(),
+            n_steps: 0,
+        };
         findings.push(match search.run(node) {
             Some(cycle) => paradox(outline, &cycle),
             None => maybe(outline, rule, link.usage),
@@ -82,16 +96,24 @@ impl Links {
     fn new(outline: &Outline<'_>, rules: &[usize]) -> Links {
         let mut by_head: FxHashMap<usize, Vec<u32>> = FxHashMap::default();
         for (node, &rule) in rules.iter().enumerate() {
-            by_head.entry(outline.heads[rule]).or_default().push(node as u32);
+            by_head
+                .entry(outline.heads[rule])
+                .or_default()
+                .push(node as u32);
         }
-        let look_close = rules.len() <= MOST_RULES;
+        let n_uses: usize = rules.iter().map(|&rule| outline.uses(rule).len()).sum();
+        let look_close = n_uses.saturating_mul(rules.len()) <= MOST_PAIRS;
         let mut links = vec![Vec::new(); rules.len()];
         for (node, &rule) in rules.iter().enumerate() {
             for (usage, used) in outline.uses(rule).iter().enumerate() {
                 for &to in by_head.get(&used.relation).map_or(&[][..], Vec::as_slice) {
                     let head = &outline.rules[rules[to as usize]].head;
                     if !look_close || may_match(&used.atom.args, &head.args) {
-                        links[node].push(Link { usage, negated: used.negated, to });
+                        links[node].push(Link {
+                            usage,
+                            negated: used.negated,
+                            to,
+                        });
                         // Without a close look one link per literal says enough, and keeps this linear.
                         if !look_close {
                             break;
@@ -100,7 +122,10 @@ impl Links {
                 }
             }
         }
-        let successors = links.iter().map(|links| links.iter().map(|link| link.to).collect()).collect();
+        let successors = links
+            .iter()
+            .map(|links| links.iter().map(|link| link.to).collect())
+            .collect();
         Links { links, successors }
     }
 
@@ -140,7 +165,8 @@ struct ParadoxSearch<'a> {
 
 impl<'a> ParadoxSearch<'a> {
     fn run(&mut self, start: usize) -> Option<Vec<Step>> {
-        self.extend(start, start, false).then(|| std::mem::take(&mut self.path))
+        self.extend(start, start, false)
+            .then(|| std::mem::take(&mut self.path))
     }
 
     /// Goes on from `node`, the rule at the end of the path.
@@ -165,7 +191,10 @@ impl<'a> ParadoxSearch<'a> {
             }
             let is_new = to != start && !self.path.iter().any(|&(rule, _)| rule == self.rules[to]);
             let n_bindings = self.bindings.len();
-            if is_new && self.unify_all(depth, literal, self.head(to)) && self.extend(start, to, negated) {
+            if is_new
+                && self.unify_all(depth, literal, self.head(to))
+                && self.extend(start, to, negated)
+            {
                 return true;
             }
             self.bindings.truncate(n_bindings);
@@ -190,7 +219,11 @@ impl<'a> ParadoxSearch<'a> {
 
     /// Makes the literal at `depth` equal the head of the next rule on the path.
     fn unify_all(&mut self, depth: usize, literal: &'a Atom, head: &'a Atom) -> bool {
-        literal.args.iter().zip(&head.args).all(|(left, right)| self.unify((depth, left), (depth + 1, right)))
+        literal
+            .args
+            .iter()
+            .zip(&head.args)
+            .all(|(left, right)| self.unify((depth, left), (depth + 1, right)))
     }
 
     fn unify(&mut self, left: Instance<'a>, right: Instance<'a>) -> bool {
@@ -209,7 +242,10 @@ impl<'a> ParadoxSearch<'a> {
             (Term::Compound(a, a_args, _), Term::Compound(b, b_args, _)) => {
                 a == b
                     && a_args.len() == b_args.len()
-                    && a_args.iter().zip(b_args).all(|(a, b)| self.unify((left.0, a), (right.0, b)))
+                    && a_args
+                        .iter()
+                        .zip(b_args)
+                        .all(|(a, b)| self.unify((left.0, a), (right.0, b)))
             }
             _ => false,
         }
@@ -217,7 +253,11 @@ impl<'a> ParadoxSearch<'a> {
 
     /// Whether the literal at `depth` is the head that the path began with, under the bindings made.
     fn is_same(&self, depth: usize, literal: &'a Atom, head: &'a Atom) -> bool {
-        literal.args.iter().zip(&head.args).all(|(left, right)| self.equal((depth, left), (0, right)))
+        literal
+            .args
+            .iter()
+            .zip(&head.args)
+            .all(|(left, right)| self.equal((depth, left), (0, right)))
     }
 
     fn equal(&self, left: Instance<'a>, right: Instance<'a>) -> bool {
@@ -228,7 +268,10 @@ impl<'a> ParadoxSearch<'a> {
             (Term::Compound(a, a_args, _), Term::Compound(b, b_args, _)) => {
                 a == b
                     && a_args.len() == b_args.len()
-                    && a_args.iter().zip(b_args).all(|(a, b)| self.equal((left.0, a), (right.0, b)))
+                    && a_args
+                        .iter()
+                        .zip(b_args)
+                        .all(|(a, b)| self.equal((left.0, a), (right.0, b)))
             }
             _ => false,
         }
@@ -236,10 +279,17 @@ impl<'a> ParadoxSearch<'a> {
 }
 
 fn paradox(outline: &Outline<'_>, cycle: &[Step]) -> Diagnostic {
-    let mut names: Vec<String> = cycle.iter().map(|&(rule, _)| outline.name(outline.rules[rule].head.name)).collect();
+    let mut names: Vec<String> = cycle
+        .iter()
+        .map(|&(rule, _)| outline.name(outline.rules[rule].head.name))
+        .collect();
     let mut text = format!("`{}`", names[0]);
     for (idx, &(rule, usage)) in cycle.iter().enumerate() {
-        let negated = if outline.uses(rule)[usage].negated { "not " } else { "" };
+        let negated = if outline.uses(rule)[usage].negated {
+            "not "
+        } else {
+            ""
+        };
         let next = if idx + 1 < cycle.len() { idx + 1 } else { 0 };
         text.push_str(&format!(" → `{negated}{}`", names[next]));
     }
@@ -250,8 +300,16 @@ fn paradox(outline: &Outline<'_>, cycle: &[Step]) -> Diagnostic {
         .help("break the circle: define one of these relations without the others");
     for &(rule, usage) in cycle.iter().take(4) {
         let usage = &outline.uses(rule)[usage];
-        let sign = if usage.negated { "the negation of " } else { "" };
-        let text = format!("`{}` needs {sign}`{}`", outline.name(outline.rules[rule].head.name), outline.name(usage.atom.name));
+        let sign = if usage.negated {
+            "the negation of "
+        } else {
+            ""
+        };
+        let text = format!(
+            "`{}` needs {sign}`{}`",
+            outline.name(outline.rules[rule].head.name),
+            outline.name(usage.atom.name)
+        );
         finding = finding.label(usage.atom.span, text);
     }
     finding
@@ -259,8 +317,13 @@ fn paradox(outline: &Outline<'_>, cycle: &[Step]) -> Diagnostic {
 
 fn maybe(outline: &Outline<'_>, rule: usize, usage: usize) -> Diagnostic {
     let usage = &outline.uses(rule)[usage];
-    let (head, used) = (outline.name(outline.rules[rule].head.name), outline.name(usage.atom.name));
-    let message = format!("maybe not stratified: `{head}` depends on the negation of `{used}`, which depends on `{head}`");
+    let (head, used) = (
+        outline.name(outline.rules[rule].head.name),
+        outline.name(usage.atom.name),
+    );
+    let message = format!(
+        "maybe not stratified: `{head}` depends on the negation of `{used}`, which depends on `{head}`"
+    );
     Diagnostic::warning(Kind::MaybeUnstratified, usage.atom.span, message).help(
         "this is fine if no atom needs its own negation once variables are replaced; strict GDL forbids it by name",
     )

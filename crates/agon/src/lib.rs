@@ -1,0 +1,7 @@
+//! Agon as a library: what other programs need, under one roof.
+//!
+//! The rooms of the house are crates of their own; this one names them and adds the built-in games.
+
+pub mod library;
+
+pub use agon_gdl as gdl;

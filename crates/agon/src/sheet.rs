@@ -1,0 +1,68 @@
+//! A GAME on the command line: the path of a rulesheet, or the name of a built-in game.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use agon::library;
+use agon_gdl::{Limits, Rules, check, parse, render};
+use anyhow::{Context, bail};
+
+use crate::terminal::render_options;
+
+/// The bytes of a rulesheet and how it is called in messages.
+pub(crate) struct Sheet {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Sheet {
+    /// Finds a game: a file if there is one of this name, otherwise a built-in game.
+    pub(crate) fn find(game: &str, limits: &Limits) -> anyhow::Result<Sheet> {
+        if Path::new(game).exists() {
+            return Sheet::read(game, limits);
+        }
+        match library::find(game) {
+            Some(built_in) => Ok(Sheet {
+                name: built_in.name.to_owned(),
+                bytes: built_in.sheet.as_bytes().to_vec(),
+            }),
+            None => bail!(
+                "there is no file and no built-in game called `{game}`; `agon games` lists those built in"
+            ),
+        }
+    }
+
+    /// Reads a file, and no more of it than one byte over the limit, so that the parser can say so.
+    pub(crate) fn read(path: &str, limits: &Limits) -> anyhow::Result<Sheet> {
+        let file = File::open(path).with_context(|| format!("cannot open {path}"))?;
+        let mut bytes = Vec::new();
+        file.take(limits.bytes as u64 + 1)
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("cannot read {path}"))?;
+        Ok(Sheet {
+            name: path.to_owned(),
+            bytes,
+        })
+    }
+
+    /// Checked rules; findings that forbid play become the error.
+    pub(crate) fn rules(&self, limits: &Limits) -> anyhow::Result<Rules> {
+        let description = parse(&self.bytes, limits);
+        check(&description).map_err(|findings| {
+            let errors = findings
+                .iter()
+                .filter(|finding| finding.severity == agon_gdl::Severity::Error);
+            let drawings: Vec<String> = errors
+                .take(3)
+                .map(|error| render(error, &description.source, &self.name, render_options()))
+                .collect();
+            let advice = format!("`agon check {}` shows everything", self.name);
+            anyhow::anyhow!(
+                "{} cannot be played\n{}\n{advice}",
+                self.name,
+                drawings.join("\n")
+            )
+        })
+    }
+}
