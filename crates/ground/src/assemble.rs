@@ -1,0 +1,373 @@
+//! Raw rules with their bounds → the final program: constants folded, numbers dense, rules grouped by head.
+
+use agon_gdl::{RelationId, Rules};
+use rustc_hash::FxHashSet;
+
+use crate::clause::{Meaning, RelId};
+use crate::emit::{Numbering, RawRules};
+use crate::join::Store;
+use crate::program::{
+    AtomId, AtomName, Atoms, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, NameKind, Role, Rules as GroundRules,
+    Truth,
+};
+use crate::reach::{Rows, n_before};
+use crate::simplify::{Bounds, Links};
+use crate::term::TermId;
+
+/// What the keywords say about the rows: initial fluents, and which atoms follow from which.
+pub(crate) fn links(rules: &Rules, rows: &mut Rows<'_>, store: &mut Store, numbering: &Numbering) -> Links {
+    let roles: FxHashSet<TermId> = role_terms(rules, store).into_iter().collect();
+    let mut links = Links { initial: Vec::new(), follows: Vec::new() };
+    for relation in rows.catalog.ids() {
+        let meaning = rows.catalog.meaning(relation);
+        if matches!(meaning, Meaning::OfAny(_)) {
+            continue;
+        }
+        let target = match meaning.relation() {
+            Some(RelationId::INIT | RelationId::NEXT) => RelationId::TRUE,
+            Some(RelationId::LEGAL) => RelationId::DOES,
+            _ => continue,
+        };
+        let follower = rows.counterpart(relation, target);
+        for row in 0..store.relations[relation.idx()].len() {
+            let tuple = store.relations[relation.idx()].row(row);
+            // Only roles make moves.
+            if target == RelationId::DOES && !roles.contains(&tuple[0]) {
+                continue;
+            }
+            let Some(at) = store.relations[follower.idx()].find(tuple) else { continue };
+            let atom = numbering.atom(follower, at);
+            if meaning.relation() == Some(RelationId::INIT) {
+                links.initial.push(atom);
+            } else {
+                links.follows.push((numbering.atom(relation, row), atom));
+            }
+        }
+    }
+    links
+}
+
+/// The roles as terms, in order.
+fn role_terms(rules: &Rules, store: &mut Store) -> Vec<TermId> {
+    fn term(of: &agon_gdl::Term, store: &mut Store) -> TermId {
+        match of {
+            agon_gdl::Term::Compound(name, args) => {
+                let args: Vec<TermId> = args.iter().map(|arg| term(arg, store)).collect();
+                store.terms.compound(*name, &args)
+            }
+            agon_gdl::Term::Constant(name) => store.terms.constant(*name),
+            agon_gdl::Term::Variable(_) => unreachable!("role facts are ground"),
+        }
+    }
+    rules.roles.iter().map(|role| term(role, store)).collect()
+}
+
+/// Makes the program.
+pub(crate) fn assemble(
+    rules: &Rules,
+    rows: &mut Rows<'_>,
+    store: &mut Store,
+    numbering: &Numbering,
+    (raw, links, bounds): (&RawRules, &Links, &Bounds),
+    is_dynamic: &[bool],
+) -> GroundProgram {
+    let mut assembly = Assembly { store, rows, numbering, bounds, new_ids: vec![NONE; numbering.n_atoms as usize] };
+    // Step 1. Number fluents and moves.
+    let mut fluents = assembly.fluents(links);
+    let mut roles = assembly.roles(rules);
+    let first_derived = fluents.len() + roles.iter().map(|role| role.moves.len()).sum::<usize>();
+    // Step 2. Number what the outputs need.
+    let outputs = assembly.outputs();
+    let order = assembly.needed(raw, &outputs, first_derived as u32);
+    // Step 3. Say when the outputs hold, now that all numbers are known.
+    assembly.fill(&mut fluents, &mut roles);
+    let terminal = assembly.terminal();
+    let atoms = assembly.names(is_dynamic, &order, first_derived as u32, rules);
+    let ground_rules = assembly.rules(raw, &order);
+    let counts = Counts {
+        rows: crate::emit::total_rows(assembly.store),
+        raw_rules: raw.len() as u64,
+        bytes: assembly.store.bytes() + (raw.len() * 8 + raw.literals.len() * 4) as u64,
+    };
+    let terms = std::mem::take(&mut assembly.store.terms);
+    GroundProgram { symbols: rules.symbols.clone(), terms, fluents, roles, terminal, counts, atoms, rules: ground_rules }
+}
+
+const NONE: u32 = u32::MAX;
+
+struct Assembly<'a, 'b> {
+    store: &'a mut Store,
+    rows: &'a mut Rows<'b>,
+    numbering: &'a Numbering,
+    bounds: &'a Bounds,
+    /// From raw atoms to final ones.
+    new_ids: Vec<u32>,
+}
+
+impl Assembly<'_, '_> {
+    /// Relations of a keyword, without those over all fluents or moves.
+    fn relations_of(&self, keyword: RelationId) -> Vec<RelId> {
+        let is_it = |relation: &RelId| {
+            let meaning = self.rows.catalog.meaning(*relation);
+            meaning.relation() == Some(keyword) && !matches!(meaning, Meaning::OfAny(_))
+        };
+        self.rows.catalog.ids().filter(is_it).collect()
+    }
+
+    fn fluents(&mut self, links: &Links) -> Vec<Fluent> {
+        let initial: FxHashSet<u32> = links.initial.iter().copied().collect();
+        let mut fluents = Vec::new();
+        for relation in self.relations_of(RelationId::TRUE) {
+            for row in 0..self.store.relations[relation.idx()].len() {
+                let atom = self.numbering.atom(relation, row);
+                if !self.bounds.possible[atom as usize] {
+                    continue;
+                }
+                let tuple = self.store.relations[relation.idx()].row(row).to_vec();
+                let term = self.rows.whole(relation, &tuple, self.store);
+                self.new_ids[atom as usize] = fluents.len() as u32;
+                fluents.push(Fluent { term, next: Truth::Never, is_initial: initial.contains(&atom) });
+            }
+        }
+        fluents
+    }
+
+    fn roles(&mut self, rules: &Rules) -> Vec<Role> {
+        let n_fluents = self.new_ids.iter().filter(|&&id| id != NONE).count() as u32;
+        let mut next = n_fluents;
+        let names = role_terms(rules, self.store);
+        let relations = self.relations_of(RelationId::DOES);
+        let mut roles: Vec<Role> =
+            names.iter().map(|&name| Role { name, moves: Vec::new(), goals: Vec::new() }).collect();
+        for (role, &name) in roles.iter_mut().zip(&names) {
+            for &relation in &relations {
+                for row in 0..self.store.relations[relation.idx()].len() {
+                    let atom = self.numbering.atom(relation, row);
+                    let tuple = self.store.relations[relation.idx()].row(row);
+                    if tuple[0] != name || !self.bounds.possible[atom as usize] {
+                        continue;
+                    }
+                    let tuple = tuple.to_vec();
+                    let term = self.rows.whole(relation, &tuple, self.store);
+                    self.new_ids[atom as usize] = next;
+                    role.moves.push(Move { term, legal: Truth::Never, does: AtomId(next) });
+                    next += 1;
+                }
+            }
+        }
+        roles
+    }
+
+    /// Raw atoms whose truth the game asks for.
+    fn outputs(&self) -> Vec<u32> {
+        let mut outputs = Vec::new();
+        for keyword in [RelationId::NEXT, RelationId::LEGAL, RelationId::GOAL, RelationId::TERMINAL] {
+            for relation in self.relations_of(keyword) {
+                let rows = 0..self.store.relations[relation.idx()].len();
+                outputs.extend(rows.map(|row| self.numbering.atom(relation, row)));
+            }
+        }
+        outputs
+    }
+
+    /// Numbers the derived atoms that outputs need, in raw order, and gives them back.
+    fn needed(&mut self, raw: &RawRules, outputs: &[u32], first: u32) -> Vec<u32> {
+        let is_open = |atom: u32| self.bounds.possible[atom as usize] && !self.bounds.certain[atom as usize];
+        let by_head = ByHead::new(raw, self.numbering.n_atoms);
+        let mut is_needed = vec![false; self.numbering.n_atoms as usize];
+        let mut queue: Vec<u32> = outputs.iter().copied().filter(|&atom| is_open(atom)).collect();
+        while let Some(atom) = queue.pop() {
+            if std::mem::replace(&mut is_needed[atom as usize], true) {
+                continue;
+            }
+            for &rule in by_head.of(atom) {
+                if self.fires(raw.body(rule as usize)) {
+                    let atoms = raw.body(rule as usize).iter().map(|literal| literal / 2);
+                    queue.extend(atoms.filter(|&atom| is_open(atom) && !is_needed[atom as usize]));
+                }
+            }
+        }
+        let is_derived = |atom: &u32| is_needed[*atom as usize] && self.new_ids[*atom as usize] == NONE;
+        let order: Vec<u32> = (0..self.numbering.n_atoms).filter(is_derived).collect();
+        for (idx, &atom) in order.iter().enumerate() {
+            self.new_ids[atom as usize] = first + idx as u32;
+        }
+        order
+    }
+
+    /// Whether a rule may fire at all.
+    fn fires(&self, body: &[u32]) -> bool {
+        body.iter().all(|literal| {
+            let atom = (literal / 2) as usize;
+            if literal % 2 == 1 { !self.bounds.certain[atom] } else { self.bounds.possible[atom] }
+        })
+    }
+
+    fn truth(&self, atom: u32) -> Truth {
+        if self.bounds.certain[atom as usize] {
+            Truth::Always
+        } else if self.bounds.possible[atom as usize] {
+            Truth::Atom(AtomId(self.new_ids[atom as usize]))
+        } else {
+            Truth::Never
+        }
+    }
+
+    fn fill(&mut self, fluents: &mut [Fluent], roles: &mut [Role]) {
+        for relation in self.relations_of(RelationId::NEXT) {
+            let target = self.rows.counterpart(relation, RelationId::TRUE);
+            self.for_each_pair(relation, target, |this, from, to| {
+                if let Some(fluent) = fluents.get_mut(this.new_ids[to as usize] as usize) {
+                    fluent.next = this.truth(from);
+                }
+            });
+        }
+        let mut by_does: Vec<(usize, usize)> = Vec::new();
+        for (role_idx, role) in roles.iter().enumerate() {
+            by_does.extend((0..role.moves.len()).map(|move_idx| (role_idx, move_idx)));
+        }
+        for relation in self.relations_of(RelationId::LEGAL) {
+            let target = self.rows.counterpart(relation, RelationId::DOES);
+            self.for_each_pair(relation, target, |this, from, to| {
+                let slot = this.new_ids[to as usize].checked_sub(fluents.len() as u32);
+                if let Some(&(role_idx, move_idx)) = slot.and_then(|slot| by_does.get(slot as usize)) {
+                    roles[role_idx].moves[move_idx].legal = this.truth(from);
+                }
+            });
+        }
+        self.goals(roles);
+    }
+
+    /// Calls `visit` with the raw atoms of each row of one relation and of the same row in another.
+    fn for_each_pair(&self, from: RelId, to: RelId, mut visit: impl FnMut(&Self, u32, u32)) {
+        for row in 0..self.store.relations[from.idx()].len() {
+            let tuple = self.store.relations[from.idx()].row(row);
+            if let Some(other) = self.store.relations[to.idx()].find(tuple) {
+                visit(self, self.numbering.atom(from, row), self.numbering.atom(to, other));
+            }
+        }
+    }
+
+    fn goals(&self, roles: &mut [Role]) {
+        for relation in self.relations_of(RelationId::GOAL) {
+            for row in 0..self.store.relations[relation.idx()].len() {
+                let holds = self.truth(self.numbering.atom(relation, row));
+                let tuple = self.store.relations[relation.idx()].row(row);
+                let of = roles.iter_mut().find(|role| role.name == tuple[0]);
+                if let Some(role) = of.filter(|_| holds != Truth::Never) {
+                    role.goals.push(GoalValue { value: tuple[1], holds });
+                }
+            }
+        }
+    }
+
+    fn terminal(&self) -> Truth {
+        let relations = self.relations_of(RelationId::TERMINAL);
+        let rows = relations.iter().filter(|relation| self.store.relations[relation.idx()].len() > 0);
+        rows.map(|&relation| self.truth(self.numbering.atom(relation, 0))).next().unwrap_or(Truth::Never)
+    }
+
+    fn names(&self, is_dynamic: &[bool], order: &[u32], first_derived: u32, rules: &Rules) -> Atoms {
+        let mut atoms = Atoms { first_derived, names: Vec::with_capacity(order.len()), args: Vec::new() };
+        let mut wanted = order.iter().copied().peekable();
+        for relation in self.rows.catalog.ids().filter(|relation| is_dynamic[relation.idx()]) {
+            let meaning = self.rows.catalog.meaning(relation);
+            let rows = &self.store.relations[relation.idx()];
+            let start = self.numbering.atom(relation, 0);
+            while let Some(atom) = wanted.next_if(|&atom| atom < start + rows.len()) {
+                let tuple = rows.row(atom - start);
+                let kind = self.name(meaning, tuple, rules, &mut atoms.args);
+                atoms.names.push(AtomName { kind, end: atoms.args.len() as u32 });
+            }
+        }
+        atoms
+    }
+
+    fn name(&self, meaning: Meaning, tuple: &[TermId], rules: &Rules, args: &mut Vec<TermId>) -> NameKind {
+        match meaning {
+            Meaning::Auxiliary(n) => {
+                args.extend_from_slice(tuple);
+                NameKind::Auxiliary(n)
+            }
+            Meaning::Plain(relation) | Meaning::OfAny(relation) => {
+                args.extend_from_slice(tuple);
+                NameKind::Relation(rules.relation(relation).name)
+            }
+            Meaning::OfConstant(relation, name) => {
+                args.extend_from_slice(tuple);
+                args.extend(self.store.terms.find_constant(name));
+                NameKind::Relation(rules.relation(relation).name)
+            }
+            Meaning::OfFunction(relation, name, _) => {
+                let n_before = n_before(relation);
+                args.extend_from_slice(&tuple[..n_before]);
+                args.extend(self.store.terms.find_compound(name, &tuple[n_before..]));
+                NameKind::Relation(rules.relation(relation).name)
+            }
+        }
+    }
+
+    fn rules(&self, raw: &RawRules, order: &[u32]) -> GroundRules {
+        let by_head = ByHead::new(raw, self.numbering.n_atoms);
+        let mut rules = GroundRules::default();
+        let mut bodies: Vec<Vec<Literal>> = Vec::new();
+        for &atom in order {
+            bodies.clear();
+            for &rule in by_head.of(atom) {
+                let body = raw.body(rule as usize);
+                if self.fires(body) {
+                    bodies.push(self.body(body));
+                }
+            }
+            bodies.sort_unstable();
+            bodies.dedup();
+            for body in &bodies {
+                rules.literals.extend_from_slice(body);
+                rules.body_ends.push(rules.literals.len() as u32);
+            }
+            rules.rule_ends.push(rules.body_ends.len() as u32);
+        }
+        rules
+    }
+
+    /// A body without the literals that always hold.
+    fn body(&self, body: &[u32]) -> Vec<Literal> {
+        let is_open = |literal: &&u32| {
+            let atom = (**literal / 2) as usize;
+            if **literal % 2 == 1 { self.bounds.possible[atom] } else { !self.bounds.certain[atom] }
+        };
+        let open = body.iter().filter(is_open);
+        let mut literals: Vec<Literal> =
+            open.map(|literal| Literal::new(AtomId(self.new_ids[(literal / 2) as usize]), literal % 2 == 1)).collect();
+        literals.sort_unstable();
+        literals.dedup();
+        literals
+    }
+}
+
+/// Raw rules by their head.
+struct ByHead {
+    starts: Vec<u32>,
+    rules: Vec<u32>,
+}
+
+impl ByHead {
+    fn new(raw: &RawRules, n_atoms: u32) -> ByHead {
+        let mut starts = vec![0; n_atoms as usize + 1];
+        raw.heads.iter().for_each(|&head| starts[head as usize + 1] += 1);
+        for atom in 0..n_atoms as usize {
+            starts[atom + 1] += starts[atom];
+        }
+        let mut fill = starts.clone();
+        let mut rules = vec![0; raw.len()];
+        for (rule, &head) in raw.heads.iter().enumerate() {
+            rules[fill[head as usize] as usize] = rule as u32;
+            fill[head as usize] += 1;
+        }
+        ByHead { starts, rules }
+    }
+
+    fn of(&self, atom: u32) -> &[u32] {
+        &self.rules[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
+    }
+}

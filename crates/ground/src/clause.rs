@@ -1,0 +1,553 @@
+//! Rules in the form that joins work on: flat conjunctions over numbered relations.
+//!
+//! Differences to [`agon_gdl::Rules`]: every `or` is expanded into clauses of its own, equalities are substituted
+//! away, ground terms are ids, rules that nothing needs for playing are left out (`base` and `input` among them: they
+//! are hints at most, and often wrong), and the keyword relations over fluents and moves are split by the outermost
+//! name of the fluent or move: `(true (cell ?x ?y b))` is a row `?x ?y b` of the relation "true cell/3". Only where a
+//! sheet says `(true ?f)` is there also one relation for all fluents.
+
+use agon_gdl::{Literal, RelationId, Rules, SymbolId, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::GroundError;
+use crate::term::{TermId, TermTable};
+
+/// A relation of clauses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct RelId(pub(crate) u32);
+
+impl RelId {
+    pub(crate) fn idx(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a relation of clauses stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Meaning {
+    /// A relation of the sheet, or `role`, `goal`, `terminal`.
+    Plain(RelationId),
+    /// `true`, `next`, `init`, `legal` or `does`, of fluents or moves that are this constant.
+    OfConstant(RelationId, SymbolId),
+    /// The same, of those with this outermost function and number of arguments.
+    OfFunction(RelationId, SymbolId, u32),
+    /// The same, of all fluents or moves; the last column holds them whole.
+    OfAny(RelationId),
+    /// Made by the grounder.
+    Auxiliary(u32),
+}
+
+impl Meaning {
+    /// The keyword or relation that it is a part of.
+    pub(crate) fn relation(self) -> Option<RelationId> {
+        match self {
+            Meaning::Plain(relation)
+            | Meaning::OfConstant(relation, _)
+            | Meaning::OfFunction(relation, _, _)
+            | Meaning::OfAny(relation) => Some(relation),
+            Meaning::Auxiliary(_) => None,
+        }
+    }
+}
+
+/// All relations of clauses, numbered.
+#[derive(Default)]
+pub(crate) struct Catalog {
+    meanings: Vec<(Meaning, usize)>,
+    by_meaning: FxHashMap<(Meaning, usize), RelId>,
+}
+
+impl Catalog {
+    /// The relation with this meaning, made if it is new.
+    pub(crate) fn number(&mut self, meaning: Meaning, arity: usize) -> RelId {
+        let next = RelId(self.meanings.len() as u32);
+        let id = *self.by_meaning.entry((meaning, arity)).or_insert(next);
+        if id == next {
+            self.meanings.push((meaning, arity));
+        }
+        id
+    }
+
+    pub(crate) fn find(&self, meaning: Meaning, arity: usize) -> Option<RelId> {
+        self.by_meaning.get(&(meaning, arity)).copied()
+    }
+
+    pub(crate) fn auxiliary(&mut self, arity: usize) -> RelId {
+        let n = self.meanings.len() as u32;
+        self.number(Meaning::Auxiliary(n), arity)
+    }
+
+    pub(crate) fn meaning(&self, relation: RelId) -> Meaning {
+        self.meanings[relation.idx()].0
+    }
+
+    pub(crate) fn arity(&self, relation: RelId) -> usize {
+        self.meanings[relation.idx()].1
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.meanings.len()
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = RelId> + use<> {
+        (0..self.meanings.len() as u32).map(RelId)
+    }
+}
+
+/// An argument in a clause.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Arg {
+    /// A variable of the clause.
+    Variable(u32),
+    /// A ground term.
+    Term(TermId),
+    /// A function of arguments that hold a variable.
+    Function(SymbolId, Box<[Arg]>),
+}
+
+impl Arg {
+    pub(crate) fn for_each_variable(&self, visit: &mut impl FnMut(u32)) {
+        match self {
+            Arg::Variable(variable) => visit(*variable),
+            Arg::Term(_) => {}
+            Arg::Function(_, args) => args.iter().for_each(|arg| arg.for_each_variable(visit)),
+        }
+    }
+}
+
+/// A condition.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Condition {
+    Holds(RelId, Box<[Arg]>),
+    Fails(RelId, Box<[Arg]>),
+    Differ(Arg, Arg),
+}
+
+impl Condition {
+    pub(crate) fn args(&self) -> impl Iterator<Item = &Arg> {
+        let (args, pair) = match self {
+            Condition::Holds(_, args) | Condition::Fails(_, args) => (&args[..], None),
+            Condition::Differ(left, right) => (&[][..], Some([left, right])),
+        };
+        args.iter().chain(pair.into_iter().flatten())
+    }
+
+    pub(crate) fn relation(&self) -> Option<RelId> {
+        match self {
+            Condition::Holds(relation, _) | Condition::Fails(relation, _) => Some(*relation),
+            Condition::Differ(..) => None,
+        }
+    }
+
+    pub(crate) fn for_each_variable(&self, visit: &mut impl FnMut(u32)) {
+        self.args().for_each(|arg| arg.for_each_variable(visit));
+    }
+}
+
+/// What a clause concludes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Head {
+    /// A row of a relation.
+    Row(RelId, Box<[Arg]>),
+    /// `(next ?f)` and the like: which relation it is shows only when the variable is bound. The last argument is
+    /// the fluent or move.
+    Any(RelationId, Box<[Arg]>),
+}
+
+impl Head {
+    pub(crate) fn args(&self) -> &[Arg] {
+        match self {
+            Head::Row(_, args) | Head::Any(_, args) => args,
+        }
+    }
+}
+
+/// A conjunction with its conclusion.
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) head: Head,
+    pub(crate) body: Vec<Condition>,
+    pub(crate) n_variables: u32,
+    /// The rule it came from.
+    pub(crate) rule: u32,
+}
+
+/// Rules → clauses. `most` bounds how many clauses the alternatives of one rule may become.
+pub(crate) fn clauses(
+    rules: &Rules,
+    catalog: &mut Catalog,
+    terms: &mut TermTable,
+) -> Result<Vec<Clause>, GroundError> {
+    let mut compiler = Compiler { catalog, terms, clauses: Vec::new() };
+    let needed = needed_relations(rules);
+    for (idx, rule) in rules.rules.iter().enumerate() {
+        if needed.contains(&rule.head.relation) {
+            compiler.rule(idx as u32, rule);
+        }
+    }
+    Ok(compiler.clauses)
+}
+
+/// The relations that playing needs, directly or through others.
+fn needed_relations(rules: &Rules) -> FxHashSet<RelationId> {
+    let mut by_head: FxHashMap<RelationId, Vec<&agon_gdl::Rule>> = FxHashMap::default();
+    for rule in &rules.rules {
+        by_head.entry(rule.head.relation).or_default().push(rule);
+    }
+    let roots = [
+        RelationId::ROLE,
+        RelationId::INIT,
+        RelationId::NEXT,
+        RelationId::LEGAL,
+        RelationId::GOAL,
+        RelationId::TERMINAL,
+    ];
+    let mut needed: FxHashSet<RelationId> = roots.into_iter().collect();
+    let mut queue = roots.to_vec();
+    while let Some(relation) = queue.pop() {
+        for rule in by_head.get(&relation).map_or(&[][..], Vec::as_slice) {
+            for_each_relation(&rule.body, &mut |used| {
+                if needed.insert(used) {
+                    queue.push(used);
+                }
+            });
+        }
+    }
+    needed
+}
+
+fn for_each_relation(body: &[Literal], visit: &mut impl FnMut(RelationId)) {
+    for literal in body {
+        match literal {
+            Literal::Positive(atom) | Literal::Negative(atom) => visit(atom.relation),
+            Literal::Distinct(..) | Literal::Equal(..) => {}
+            Literal::Or(alternatives) => {
+                alternatives.iter().for_each(|conjunction| for_each_relation(conjunction, visit));
+            }
+        }
+    }
+}
+
+struct Compiler<'a> {
+    catalog: &'a mut Catalog,
+    terms: &'a mut TermTable,
+    clauses: Vec<Clause>,
+}
+
+/// Above this many conjunctions, an `or` gets a relation of its own instead of being multiplied out.
+const MOST_ALTERNATIVES: usize = 24;
+
+impl Compiler<'_> {
+    fn rule(&mut self, idx: u32, rule: &agon_gdl::Rule) {
+        let body: Vec<&Literal> = rule.body.iter().collect();
+        let n_variables = rule.variables.len() as u32;
+        let n_alternatives = count_alternatives(&rule.body);
+        if n_alternatives <= MOST_ALTERNATIVES {
+            for conjunction in expand(&body) {
+                self.conjunction(idx, Conclusion::Atom(&rule.head), &conjunction, n_variables);
+            }
+            return;
+        }
+        self.chain(idx, rule, n_variables);
+    }
+
+    /// One auxiliary relation per `or`: it holds what the plain literals and the alternatives so far agree on. The
+    /// last step concludes the head.
+    fn chain(&mut self, idx: u32, rule: &agon_gdl::Rule, n_variables: u32) {
+        let (ors, plain): (Vec<&Literal>, Vec<&Literal>) =
+            rule.body.iter().partition(|literal| matches!(literal, Literal::Or(_)));
+        let mut bound: Vec<u32> = Vec::new();
+        for literal in &plain {
+            if let Literal::Positive(atom) = literal {
+                atom.args.iter().for_each(|arg| arg.for_each_variable(&mut |variable| bound.push(variable.0)));
+            }
+        }
+        let mut so_far: Option<(RelId, Vec<u32>)> = None;
+        for (n, or) in ors.iter().enumerate() {
+            let Literal::Or(alternatives) = or else { continue };
+            let is_last = n + 1 == ors.len();
+            let common = common_variables(alternatives);
+            bound.extend(common);
+            bound.sort_unstable();
+            bound.dedup();
+            let relation = self.catalog.auxiliary(bound.len());
+            for alternative in alternatives {
+                for conjunction in expand(&alternative.iter().collect::<Vec<_>>()) {
+                    // The plain literals bind what the alternative only compares.
+                    let mut body = conjunction;
+                    body.extend(&plain);
+                    let conclusion = if is_last {
+                        Conclusion::Atom(&rule.head)
+                    } else {
+                        Conclusion::Auxiliary(relation, &bound)
+                    };
+                    self.conjunction_after(idx, conclusion, &body, so_far.as_ref(), n_variables);
+                }
+            }
+            so_far = Some((relation, bound.clone()));
+        }
+    }
+
+    fn conjunction(&mut self, rule: u32, head: Conclusion<'_>, body: &[&Literal], n_variables: u32) {
+        self.conjunction_after(rule, head, body, None, n_variables);
+    }
+
+    /// Adds the clause of a conjunction, unless it can never hold.
+    fn conjunction_after(
+        &mut self,
+        rule: u32,
+        head: Conclusion<'_>,
+        body: &[&Literal],
+        before: Option<&(RelId, Vec<u32>)>,
+        n_variables: u32,
+    ) {
+        let mut equal = Substitution { values: vec![None; n_variables as usize] };
+        for literal in body {
+            if let Literal::Equal(left, right) = literal
+                && !equal.unify(left, right)
+            {
+                return;
+            }
+        }
+        let mut conditions = Vec::with_capacity(body.len() + 1);
+        if let Some((relation, variables)) = before {
+            let args = variables.iter().map(|&variable| self.arg(&Term::Variable(agon_gdl::VariableId(variable)), &equal));
+            let args = args.collect();
+            conditions.push(Condition::Holds(*relation, args));
+        }
+        for literal in body {
+            match literal {
+                Literal::Positive(atom) => {
+                    let (relation, args) = self.atom(atom, &equal);
+                    conditions.push(Condition::Holds(relation, args));
+                }
+                Literal::Negative(atom) => {
+                    let (relation, args) = self.atom(atom, &equal);
+                    conditions.push(Condition::Fails(relation, args));
+                }
+                Literal::Distinct(left, right) => {
+                    let (left, right) = (self.arg(left, &equal), self.arg(right, &equal));
+                    match (&left, &right) {
+                        _ if left == right => return,
+                        (Arg::Term(_), Arg::Term(_)) => {}
+                        _ => conditions.push(Condition::Differ(left, right)),
+                    }
+                }
+                Literal::Equal(..) => {}
+                Literal::Or(_) => unreachable!("alternatives are expanded before"),
+            }
+        }
+        conditions.sort();
+        conditions.dedup();
+        let head = self.head(head, &equal);
+        let mut clause = Clause { head, body: conditions, n_variables, rule };
+        renumber(&mut clause);
+        self.clauses.push(clause);
+    }
+
+    fn head(&mut self, head: Conclusion<'_>, equal: &Substitution) -> Head {
+        match head {
+            Conclusion::Auxiliary(relation, variables) => {
+                let variable = |&variable: &u32| self.arg(&Term::Variable(agon_gdl::VariableId(variable)), equal);
+                Head::Row(relation, variables.iter().map(variable).collect())
+            }
+            Conclusion::Atom(atom) => {
+                let is_split = is_split(atom.relation);
+                let last = atom.args.last().filter(|_| is_split).map(|last| self.arg(last, equal));
+                if let Some(Arg::Variable(_)) = last {
+                    return Head::Any(atom.relation, atom.args.iter().map(|arg| self.arg(arg, equal)).collect());
+                }
+                let (relation, args) = self.atom(atom, equal);
+                Head::Row(relation, args)
+            }
+        }
+    }
+
+    /// The relation of an atom and its row.
+    fn atom(&mut self, atom: &agon_gdl::Atom, equal: &Substitution) -> (RelId, Box<[Arg]>) {
+        let mut args: Vec<Arg> = atom.args.iter().map(|arg| self.arg(arg, equal)).collect();
+        let relation = atom.relation;
+        if !is_split(relation) {
+            let id = self.catalog.number(Meaning::Plain(relation), args.len());
+            return (id, args.into());
+        }
+        let last = args.pop().expect("keywords over fluents and moves have arguments");
+        let meaning = match last {
+            Arg::Variable(_) => {
+                args.push(last);
+                Meaning::OfAny(relation)
+            }
+            Arg::Term(term) => match self.terms.view(term) {
+                crate::term::TermView::Constant(name) => Meaning::OfConstant(relation, name),
+                crate::term::TermView::Compound(name, inner) => {
+                    args.extend(inner.iter().map(|&arg| Arg::Term(arg)));
+                    Meaning::OfFunction(relation, name, inner.len() as u32)
+                }
+            },
+            Arg::Function(name, inner) => {
+                let meaning = Meaning::OfFunction(relation, name, inner.len() as u32);
+                args.extend(inner);
+                meaning
+            }
+        };
+        (self.catalog.number(meaning, args.len()), args.into())
+    }
+
+    /// The reader bounds how deep terms of a sheet nest, so this may recurse; what equalities build is bounded by it.
+    fn arg(&mut self, term: &Term, equal: &Substitution) -> Arg {
+        match equal.resolve(term) {
+            Term::Variable(variable) => Arg::Variable(variable.0),
+            Term::Constant(name) => Arg::Term(self.terms.constant(*name)),
+            Term::Compound(name, args) => {
+                let args: Box<[Arg]> = args.iter().map(|arg| self.arg(arg, equal)).collect();
+                let ground: Option<Vec<TermId>> = args
+                    .iter()
+                    .map(|arg| if let Arg::Term(term) = arg { Some(*term) } else { None })
+                    .collect();
+                match ground {
+                    Some(args) => Arg::Term(self.terms.compound(*name, &args)),
+                    None => Arg::Function(*name, args),
+                }
+            }
+        }
+    }
+}
+
+/// What a conjunction concludes, as the compiler meets it.
+#[derive(Clone, Copy)]
+enum Conclusion<'a> {
+    Atom(&'a agon_gdl::Atom),
+    Auxiliary(RelId, &'a [u32]),
+}
+
+/// Whether rows of a keyword are split by the outermost name of their last argument.
+pub(crate) fn is_split(relation: RelationId) -> bool {
+    [RelationId::TRUE, RelationId::NEXT, RelationId::INIT, RelationId::LEGAL, RelationId::DOES].contains(&relation)
+}
+
+fn count_alternatives(body: &[Literal]) -> usize {
+    body.iter().fold(1_usize, |product, literal| match literal {
+        Literal::Or(alternatives) => {
+            let sum: usize = alternatives.iter().map(|conjunction| count_alternatives(conjunction)).sum();
+            product.saturating_mul(sum)
+        }
+        _ => product,
+    })
+}
+
+/// All conjunctions of plain literals that a body with alternatives stands for.
+fn expand<'a>(body: &[&'a Literal]) -> Vec<Vec<&'a Literal>> {
+    let mut conjunctions: Vec<Vec<&Literal>> = vec![Vec::new()];
+    for literal in body {
+        match literal {
+            Literal::Or(alternatives) => {
+                let expanded: Vec<Vec<&Literal>> = alternatives
+                    .iter()
+                    .flat_map(|conjunction| expand(&conjunction.iter().collect::<Vec<_>>()))
+                    .collect();
+                conjunctions = conjunctions
+                    .iter()
+                    .flat_map(|before| expanded.iter().map(|more| [before.as_slice(), more.as_slice()].concat()))
+                    .collect();
+            }
+            plain => conjunctions.iter_mut().for_each(|conjunction| conjunction.push(plain)),
+        }
+    }
+    conjunctions
+}
+
+/// Variables that positive literals of every alternative hold.
+fn common_variables(alternatives: &[Vec<Literal>]) -> Vec<u32> {
+    let mut common: Option<Vec<u32>> = None;
+    for alternative in alternatives {
+        for conjunction in expand(&alternative.iter().collect::<Vec<_>>()) {
+            let mut here = Vec::new();
+            for literal in conjunction {
+                if let Literal::Positive(atom) = literal {
+                    atom.args.iter().for_each(|arg| arg.for_each_variable(&mut |variable| here.push(variable.0)));
+                }
+            }
+            common = Some(match common {
+                None => here,
+                Some(before) => before.into_iter().filter(|variable| here.contains(variable)).collect(),
+            });
+        }
+    }
+    common.unwrap_or_default()
+}
+
+/// What equalities say about the variables of a rule.
+struct Substitution<'a> {
+    values: Vec<Option<&'a Term>>,
+}
+
+impl<'a> Substitution<'a> {
+    fn resolve(&self, mut term: &'a Term) -> &'a Term {
+        while let Term::Variable(variable) = term {
+            match self.values[variable.0 as usize] {
+                Some(value) => term = value,
+                None => break,
+            }
+        }
+        term
+    }
+
+    /// Makes two terms equal; false if they cannot be.
+    fn unify(&mut self, left: &'a Term, right: &'a Term) -> bool {
+        let (left, right) = (self.resolve(left), self.resolve(right));
+        match (left, right) {
+            _ if left == right => true,
+            (Term::Variable(variable), value) | (value, Term::Variable(variable)) => {
+                if self.occurs(*variable, value) {
+                    return false;
+                }
+                self.values[variable.0 as usize] = Some(value);
+                true
+            }
+            (Term::Compound(name, args), Term::Compound(other, others)) => {
+                name == other
+                    && args.len() == others.len()
+                    && args.iter().zip(others).all(|(left, right)| self.unify(left, right))
+            }
+            _ => false,
+        }
+    }
+
+    fn occurs(&self, variable: agon_gdl::VariableId, term: &'a Term) -> bool {
+        match self.resolve(term) {
+            Term::Variable(other) => *other == variable,
+            Term::Constant(_) => false,
+            Term::Compound(_, args) => args.iter().any(|arg| self.occurs(variable, arg)),
+        }
+    }
+}
+
+/// Numbers the variables that occur from 0 on.
+pub(crate) fn renumber(clause: &mut Clause) {
+    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut number = |arg: &mut Arg| renumber_arg(arg, &mut numbers);
+    match &mut clause.head {
+        Head::Row(_, args) | Head::Any(_, args) => args.iter_mut().for_each(&mut number),
+    }
+    for condition in &mut clause.body {
+        match condition {
+            Condition::Holds(_, args) | Condition::Fails(_, args) => args.iter_mut().for_each(&mut number),
+            Condition::Differ(left, right) => {
+                number(left);
+                number(right);
+            }
+        }
+    }
+    clause.n_variables = numbers.len() as u32;
+}
+
+fn renumber_arg(arg: &mut Arg, numbers: &mut FxHashMap<u32, u32>) {
+    match arg {
+        Arg::Variable(variable) => {
+            let next = numbers.len() as u32;
+            *variable = *numbers.entry(*variable).or_insert(next);
+        }
+        Arg::Term(_) => {}
+        Arg::Function(_, args) => args.iter_mut().for_each(|arg| renumber_arg(arg, numbers)),
+    }
+}

@@ -1,0 +1,233 @@
+//! Runs a plan: finds every way to satisfy a clause, or every head.
+//!
+//! Backtracking over the steps of the plan with an explicit cursor per step, so that clauses may be as long as they
+//! like. Relations may grow while a join runs: each condition sees only the rows below its own bound, which the caller
+//! fixes before it starts.
+
+use crate::plan::{Access, Pattern, Plan, Step, Value};
+use crate::relation::{NO_ROW, Relation};
+use crate::term::{TermId, TermTable, TermView};
+
+/// Terms and rows: all that grounding accumulates.
+#[derive(Default)]
+pub(crate) struct Store {
+    pub(crate) terms: TermTable,
+    pub(crate) relations: Vec<Relation>,
+}
+
+impl Store {
+    pub(crate) fn bytes(&self) -> u64 {
+        let of_relations: usize = self.relations.iter().map(Relation::bytes).sum();
+        (self.terms.bytes() + of_relations) as u64
+    }
+
+    /// A value from registers; new terms are added to the table.
+    pub(crate) fn build(&mut self, value: &Value, registers: &[TermId]) -> TermId {
+        match value {
+            Value::Register(register) => registers[*register as usize],
+            Value::Term(term) => *term,
+            Value::Function(name, values) => {
+                let args: Vec<TermId> = values.iter().map(|value| self.build(value, registers)).collect();
+                self.terms.compound(*name, &args)
+            }
+        }
+    }
+
+    /// A value from registers, if it is a term of the table.
+    fn lookup(&self, value: &Value, registers: &[TermId]) -> Option<TermId> {
+        match value {
+            Value::Register(register) => Some(registers[*register as usize]),
+            Value::Term(term) => Some(*term),
+            Value::Function(name, values) => {
+                let args: Option<Vec<TermId>> = values.iter().map(|value| self.lookup(value, registers)).collect();
+                self.terms.find_compound(*name, &args?)
+            }
+        }
+    }
+
+    fn lookup_all(&self, values: &[Value], registers: &[TermId], out: &mut Vec<TermId>) -> bool {
+        out.clear();
+        for value in values {
+            match self.lookup(value, registers) {
+                Some(term) => out.push(term),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn matches(&self, pattern: &Pattern, term: TermId, registers: &mut [TermId]) -> bool {
+        match pattern {
+            Pattern::Bind(register) => {
+                registers[*register as usize] = term;
+                true
+            }
+            Pattern::Same(register) => registers[*register as usize] == term,
+            Pattern::Term(other) => *other == term,
+            Pattern::Function(name, patterns) => match self.terms.view(term) {
+                TermView::Compound(other, args) if other == *name && args.len() == patterns.len() => {
+                    patterns.iter().zip(args).all(|(pattern, &arg)| self.matches(pattern, arg, registers))
+                }
+                _ => false,
+            },
+        }
+    }
+}
+
+/// Which rows the conditions of a clause see.
+pub(crate) struct Bounds<'a> {
+    /// Per condition of the body: rows below this.
+    pub(crate) ends: &'a [u32],
+    /// For the first step: rows from this on.
+    pub(crate) first_start: u32,
+}
+
+/// What is done with each way to satisfy a clause.
+pub(crate) trait Sink {
+    /// Takes the values of variables and, per condition of the body, the row that satisfied it.
+    fn take(&mut self, store: &mut Store, registers: &[TermId], rows: &[u32]) -> Flow;
+}
+
+/// How a join goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flow {
+    /// To the next way.
+    Next,
+    /// To the next way with another head.
+    NextHead,
+    /// Not at all.
+    Stop,
+}
+
+/// Registers and cursors of joins, reused from one to the next.
+#[derive(Default)]
+pub(crate) struct Join {
+    registers: Vec<TermId>,
+    cursors: Vec<u32>,
+    rows: Vec<u32>,
+    key: Vec<TermId>,
+    /// Rows looked at in the last run.
+    pub(crate) n_steps: u64,
+}
+
+impl Join {
+    /// Runs a plan for a clause with `n_variables` variables and `n_conditions` conditions, until it is done, the sink
+    /// has enough (then false) or `most_steps` rows have been looked at (then false).
+    pub(crate) fn run(
+        &mut self,
+        plan: &Plan,
+        (n_variables, n_conditions): (u32, usize),
+        bounds: &Bounds<'_>,
+        store: &mut Store,
+        most_steps: u64,
+        sink: &mut impl Sink,
+    ) -> bool {
+        self.registers.clear();
+        self.registers.resize(n_variables as usize, TermId(0));
+        self.rows.clear();
+        self.rows.resize(n_conditions, NO_ROW);
+        self.cursors.clear();
+        self.cursors.resize(plan.steps.len(), NO_ROW);
+        self.n_steps = 0;
+        let n_steps = plan.steps.len();
+        let mut at = 0;
+        let mut is_entry = true;
+        loop {
+            // Step 1. At the end of the plan the clause is satisfied.
+            if at == n_steps {
+                match sink.take(store, &self.registers, &self.rows) {
+                    Flow::Next => {}
+                    Flow::NextHead => at = plan.settled_at,
+                    Flow::Stop => return false,
+                }
+                is_entry = false;
+            } else {
+                // Step 2. Find the next row of this step, or pass its test.
+                self.n_steps += 1;
+                if self.n_steps > most_steps {
+                    return false;
+                }
+                let is_satisfied = self.advance(&plan.steps[at], at, is_entry, bounds, store);
+                if is_satisfied {
+                    at += 1;
+                    is_entry = true;
+                    continue;
+                }
+            }
+            // Step 3. Go back to the last step that may have another row.
+            loop {
+                if at == 0 {
+                    return true;
+                }
+                at -= 1;
+                if matches!(plan.steps[at], Step::Rows { .. }) && self.cursors[at] != NO_ROW {
+                    break;
+                }
+            }
+            is_entry = false;
+        }
+    }
+
+    /// Moves a step to its first (on entry) or next row that matches.
+    fn advance(&mut self, step: &Step, at: usize, is_entry: bool, bounds: &Bounds<'_>, store: &mut Store) -> bool {
+        match step {
+            Step::Differ(left, right) => store.build(left, &self.registers) != store.build(right, &self.registers),
+            Step::Absent { condition, relation, values } => {
+                if !store.lookup_all(values, &self.registers, &mut self.key) {
+                    return true;
+                }
+                let found = store.relations[relation.idx()].find(&self.key);
+                found.is_none_or(|row| row >= bounds.ends[*condition as usize])
+            }
+            Step::Rows { condition, relation, access, load } => {
+                let end = bounds.ends[*condition as usize];
+                let relation = &store.relations[relation.idx()];
+                let mut row = match (access, is_entry) {
+                    (Access::Scan, true) => {
+                        if at == 0 {
+                            bounds.first_start
+                        } else {
+                            0
+                        }
+                    }
+                    (Access::Scan, false) => self.cursors[at] + 1,
+                    (Access::Index(index, key), true) => {
+                        if store.lookup_all(key, &self.registers, &mut self.key) {
+                            relation.first_match(*index, &self.key)
+                        } else {
+                            NO_ROW
+                        }
+                    }
+                    (Access::Index(index, _), false) => relation.next_match(*index, self.cursors[at]),
+                    (Access::Exact(key), true) => {
+                        if store.lookup_all(key, &self.registers, &mut self.key) {
+                            relation.find(&self.key).unwrap_or(NO_ROW)
+                        } else {
+                            NO_ROW
+                        }
+                    }
+                    (Access::Exact(_), false) => NO_ROW,
+                };
+                loop {
+                    if row >= end {
+                        self.cursors[at] = NO_ROW;
+                        return false;
+                    }
+                    let values = relation.row(row);
+                    let registers = &mut self.registers;
+                    if load.iter().all(|(column, pattern)| store.matches(pattern, values[*column as usize], registers)) {
+                        self.cursors[at] = row;
+                        self.rows[*condition as usize] = row;
+                        return true;
+                    }
+                    self.n_steps += 1;
+                    row = match access {
+                        Access::Scan => row + 1,
+                        Access::Index(index, _) => relation.next_match(*index, row),
+                        Access::Exact(_) => NO_ROW,
+                    };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! Which atoms can ever hold: the least fixpoint of the clauses, semi-naively, set at a time.
+//!
+//! Two stages. Relations that depend on neither the state nor the moves are computed exactly, stratum by stratum.
+//! Then everything else at once and relaxed: whatever is in `init` or in the head of a `next` may hold, whatever may be
+//! legal may be done, and a negation of something that depends on the state is taken to be satisfiable. So the result
+//! is what may hold in some state, or more; it is never less.
+//!
+//! A round joins each clause once for every condition that has new rows, with those rows first (the delta); the
+//! conditions before it see only older rows, so that no way to satisfy a clause is found twice.
+//!
+//! - Bancilhon 1986, Naive evaluation of recursively defined relations
+//! - Ullman 1988, Principles of Database and Knowledge-Base Systems I (semi-naive evaluation, stratified negation)
+
+use agon_gdl::RelationId;
+use rustc_hash::FxHashMap;
+
+use crate::clause::{Catalog, Clause, Condition, Head, Meaning, RelId, is_split};
+use crate::error::GroundLimits;
+use crate::graph::components;
+use crate::join::{Bounds, Flow, Join, Sink, Store};
+use crate::plan::{Plan, Value, plan, size, value};
+use crate::relation::Relation;
+use crate::term::{TermId, TermView};
+
+/// Which limit was reached, and by which clause.
+#[derive(Debug)]
+pub(crate) struct Exceeded {
+    pub(crate) what: &'static str,
+    pub(crate) clause: usize,
+}
+
+/// The rows of all relations, and how those over fluents and moves hang together.
+pub(crate) struct Rows<'a> {
+    pub(crate) catalog: &'a mut Catalog,
+    /// For `next` and `init` the `true` relation of the same shape, for `legal` the `does` relation.
+    follows: FxHashMap<RelId, RelId>,
+    /// Relations over all fluents or moves, where the sheet asks for them.
+    any: FxHashMap<RelationId, RelId>,
+    /// For each row of such a relation, the row of the relation with its shape.
+    links: FxHashMap<RelId, Vec<(RelId, u32)>>,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(catalog: &'a mut Catalog) -> Rows<'a> {
+        let mut any = FxHashMap::default();
+        for relation in catalog.ids() {
+            if let Meaning::OfAny(keyword) = catalog.meaning(relation) {
+                any.insert(keyword, relation);
+            }
+        }
+        Rows { catalog, follows: FxHashMap::default(), any, links: FxHashMap::default() }
+    }
+
+    /// The row of the relation with its shape, for a row of a relation over all fluents or moves.
+    pub(crate) fn link(&self, relation: RelId, row: u32) -> Option<(RelId, u32)> {
+        self.links.get(&relation).map(|links| links[row as usize])
+    }
+
+    /// The relation and row that a head stands for, given its arguments.
+    pub(crate) fn resolve(&mut self, head: &Head, tuple: &mut Vec<TermId>, store: &mut Store) -> RelId {
+        match head {
+            Head::Row(relation, _) => *relation,
+            Head::Any(keyword, _) => {
+                let whole = tuple.pop().expect("the last argument is the fluent or move");
+                let meaning = match store.terms.view(whole) {
+                    TermView::Constant(name) => Meaning::OfConstant(*keyword, name),
+                    TermView::Compound(name, args) => {
+                        tuple.extend_from_slice(args);
+                        Meaning::OfFunction(*keyword, name, args.len() as u32)
+                    }
+                };
+                let relation = self.catalog.number(meaning, tuple.len());
+                self.make_room(store);
+                relation
+            }
+        }
+    }
+
+    /// Adds a row and what follows from it by the meaning of keywords.
+    fn add(&mut self, relation: RelId, tuple: &[TermId], store: &mut Store) {
+        let (row, is_new) = store.relations[relation.idx()].insert(tuple);
+        if !is_new {
+            return;
+        }
+        let Some(keyword) = self.catalog.meaning(relation).relation().filter(|&keyword| is_split(keyword)) else { return };
+        if let Some(&any) = self.any.get(&keyword) {
+            let whole = self.whole(relation, tuple, store);
+            let mut of_any = tuple[..tuple.len().min(n_before(keyword))].to_vec();
+            of_any.push(whole);
+            store.relations[any.idx()].insert(&of_any);
+            self.links.entry(any).or_default().push((relation, row));
+        }
+        if let Some(follower) = self.follower(relation, keyword, store) {
+            self.add(follower, tuple, store);
+        }
+    }
+
+    fn follower(&mut self, relation: RelId, keyword: RelationId, store: &mut Store) -> Option<RelId> {
+        let target = match keyword {
+            RelationId::NEXT | RelationId::INIT => RelationId::TRUE,
+            RelationId::LEGAL => RelationId::DOES,
+            _ => return None,
+        };
+        if let Some(&known) = self.follows.get(&relation) {
+            return Some(known);
+        }
+        let follower = self.counterpart(relation, target);
+        self.make_room(store);
+        self.follows.insert(relation, follower);
+        Some(follower)
+    }
+
+    /// The relation of another keyword with the same shape.
+    pub(crate) fn counterpart(&mut self, relation: RelId, keyword: RelationId) -> RelId {
+        let meaning = match self.catalog.meaning(relation) {
+            Meaning::OfConstant(_, name) => Meaning::OfConstant(keyword, name),
+            Meaning::OfFunction(_, name, arity) => Meaning::OfFunction(keyword, name, arity),
+            other => other,
+        };
+        let arity = self.catalog.arity(relation);
+        self.catalog.number(meaning, arity)
+    }
+
+    /// The fluent or move of a row as one term.
+    pub(crate) fn whole(&self, relation: RelId, tuple: &[TermId], store: &mut Store) -> TermId {
+        match self.catalog.meaning(relation) {
+            Meaning::OfConstant(_, name) => store.terms.constant(name),
+            Meaning::OfFunction(keyword, name, _) => store.terms.compound(name, &tuple[n_before(keyword)..]),
+            Meaning::OfAny(_) | Meaning::Plain(_) | Meaning::Auxiliary(_) => tuple[tuple.len() - 1],
+        }
+    }
+
+    /// Gives every relation of the catalog its rows.
+    pub(crate) fn make_room(&self, store: &mut Store) {
+        for idx in store.relations.len()..self.catalog.len() {
+            store.relations.push(Relation::new(self.catalog.arity(RelId(idx as u32))));
+        }
+    }
+}
+
+/// Number of columns before the fluent or move: the role.
+pub(crate) fn n_before(keyword: RelationId) -> usize {
+    usize::from(keyword == RelationId::LEGAL || keyword == RelationId::DOES)
+}
+
+/// Which relations depend on the state or the moves, or must be treated as if they did.
+pub(crate) fn dynamic_relations(clauses: &[Clause], catalog: &Catalog) -> Vec<bool> {
+    let mut is_dynamic = vec![false; catalog.len()];
+    let mut users: Vec<Vec<u32>> = vec![Vec::new(); catalog.len()];
+    let mut queue = Vec::new();
+    for relation in catalog.ids() {
+        let always = [
+            RelationId::TRUE,
+            RelationId::DOES,
+            RelationId::NEXT,
+            RelationId::LEGAL,
+            RelationId::GOAL,
+            RelationId::TERMINAL,
+        ];
+        if catalog.meaning(relation).relation().is_some_and(|keyword| always.contains(&keyword)) {
+            queue.push(relation);
+        }
+    }
+    queue.extend(negative_cycles(clauses, catalog));
+    for clause in clauses {
+        let Head::Row(head, _) = clause.head else { continue };
+        for used in clause.body.iter().filter_map(Condition::relation) {
+            users[used.idx()].push(head.0);
+        }
+    }
+    while let Some(relation) = queue.pop() {
+        if !std::mem::replace(&mut is_dynamic[relation.idx()], true) {
+            queue.extend(users[relation.idx()].iter().map(|&user| RelId(user)));
+        }
+    }
+    is_dynamic
+}
+
+/// Relations that depend on their own negation by name; whether they do in truth shows when they are ground.
+fn negative_cycles(clauses: &[Clause], catalog: &Catalog) -> Vec<RelId> {
+    let graph = relation_graph(clauses, catalog);
+    let component = components(graph.len(), |node| &graph[node as usize], |node| node);
+    let mut found = Vec::new();
+    for clause in clauses {
+        let Head::Row(head, _) = clause.head else { continue };
+        for condition in &clause.body {
+            if let Condition::Fails(used, _) = condition
+                && component[used.idx()] == component[head.idx()]
+            {
+                found.push(head);
+            }
+        }
+    }
+    found
+}
+
+fn relation_graph(clauses: &[Clause], catalog: &Catalog) -> Vec<Vec<u32>> {
+    let mut graph: Vec<Vec<u32>> = vec![Vec::new(); catalog.len()];
+    for clause in clauses {
+        if let Head::Row(head, _) = clause.head {
+            graph[head.idx()].extend(clause.body.iter().filter_map(Condition::relation).map(|used| used.0));
+        }
+    }
+    graph
+}
+
+/// Computes all rows.
+pub(crate) fn reach(
+    clauses: &[Clause],
+    is_dynamic: &[bool],
+    limits: &GroundLimits,
+    stop: &dyn Fn() -> bool,
+    rows: &mut Rows<'_>,
+    store: &mut Store,
+) -> Result<(), Exceeded> {
+    rows.make_room(store);
+    let is_dynamic_head = |clause: &Clause| match clause.head {
+        Head::Row(relation, _) => is_dynamic[relation.idx()],
+        Head::Any(keyword, _) => keyword != RelationId::INIT,
+    };
+    let (dynamic, fixed): (Vec<usize>, Vec<usize>) =
+        (0..clauses.len()).partition(|&clause| is_dynamic_head(&clauses[clause]));
+    let mut fixpoint = Fixpoint {
+        clauses,
+        is_dynamic,
+        limits,
+        stop,
+        rows,
+        store,
+        join: Join::default(),
+        plans: FxHashMap::default(),
+        work: vec![0; clauses.len()],
+        n_steps: 0,
+        bytes_checked_at: 0,
+    };
+    for stratum in strata(clauses, &fixed, fixpoint.rows.catalog) {
+        fixpoint.run(&stratum)?;
+    }
+    fixpoint.run(&dynamic)
+}
+
+/// The clauses of relations that do not depend on the state, in an order in which each stratum needs only those
+/// before it.
+fn strata(clauses: &[Clause], fixed: &[usize], catalog: &Catalog) -> Vec<Vec<usize>> {
+    let graph = relation_graph(clauses, catalog);
+    let component = components(graph.len(), |node| &graph[node as usize], |node| node);
+    let mut by_component: std::collections::BTreeMap<u32, Vec<usize>> = std::collections::BTreeMap::new();
+    for &clause in fixed {
+        // `(init ?f)` is needed by nothing that is static.
+        let stratum = match clauses[clause].head {
+            Head::Row(relation, _) => component[relation.idx()],
+            Head::Any(..) => u32::MAX,
+        };
+        by_component.entry(stratum).or_default().push(clause);
+    }
+    by_component.into_values().collect()
+}
+
+struct Fixpoint<'a, 'b> {
+    // constant
+    clauses: &'a [Clause],
+    is_dynamic: &'a [bool],
+    limits: &'a GroundLimits,
+    stop: &'a dyn Fn() -> bool,
+    // what grows
+    rows: &'a mut Rows<'b>,
+    store: &'a mut Store,
+    join: Join,
+    plans: FxHashMap<(usize, usize), Plan>,
+    // accounts
+    work: Vec<u64>,
+    n_steps: u64,
+    bytes_checked_at: u64,
+}
+
+/// In place of a condition, for joins that begin with none.
+const NO_FIRST: usize = usize::MAX;
+
+impl Fixpoint<'_, '_> {
+    /// Joins some clauses until nothing new comes.
+    fn run(&mut self, clauses: &[usize]) -> Result<(), Exceeded> {
+        let mut uses: FxHashMap<RelId, Vec<(usize, usize)>> = FxHashMap::default();
+        for &clause in clauses {
+            for (idx, condition) in self.clauses[clause].body.iter().enumerate() {
+                if let Condition::Holds(relation, _) = condition {
+                    uses.entry(*relation).or_default().push((clause, idx));
+                }
+            }
+        }
+        let mut used: Vec<RelId> = uses.keys().copied().collect();
+        used.sort_unstable();
+        let mut old = vec![0; self.store.relations.len()];
+        let mut now = self.sizes();
+        for &clause in clauses {
+            self.join_clause(clause, NO_FIRST, &old, &now)?;
+        }
+        loop {
+            old = now;
+            now = self.sizes();
+            old.resize(now.len(), 0);
+            let mut has_new = false;
+            for &relation in &used {
+                if old[relation.idx()] == now[relation.idx()] {
+                    continue;
+                }
+                has_new = true;
+                for &(clause, condition) in &uses[&relation] {
+                    self.join_clause(clause, condition, &old, &now)?;
+                }
+            }
+            if !has_new {
+                return Ok(());
+            }
+        }
+    }
+
+    fn sizes(&self) -> Vec<u32> {
+        self.store.relations.iter().map(Relation::len).collect()
+    }
+
+    /// Joins a clause with the new rows of one condition, or with all rows.
+    fn join_clause(&mut self, idx: usize, first: usize, old: &[u32], now: &[u32]) -> Result<(), Exceeded> {
+        let clause = &self.clauses[idx];
+        let plan = self.plan(idx, first);
+        let ends: Vec<u32> = clause
+            .body
+            .iter()
+            .enumerate()
+            .map(|(condition, of)| match of {
+                Condition::Holds(relation, _) if first != NO_FIRST && condition < first => old[relation.idx()],
+                Condition::Holds(relation, _) | Condition::Fails(relation, _) => now[relation.idx()],
+                Condition::Differ(..) => 0,
+            })
+            .collect();
+        let first_start = match clause.body.get(first) {
+            Some(Condition::Holds(relation, _)) => old[relation.idx()],
+            _ => 0,
+        };
+        let head: Vec<Value> = clause.head.args().iter().map(value).collect();
+        let most = self.limits.steps.saturating_sub(self.n_steps);
+        let mut sink =
+            Derive { head: &clause.head, values: &head, tuple: Vec::new(), rows: self.rows, most_depth: self.limits.depth, is_too_deep: false };
+        let shape = (clause.n_variables, clause.body.len());
+        let bounds = Bounds { ends: &ends, first_start };
+        let is_done = self.join.run(&plan, shape, &bounds, self.store, most, &mut sink);
+        let is_too_deep = sink.is_too_deep;
+        self.plans.insert((idx, first), plan);
+        self.account(idx, is_done, is_too_deep)
+    }
+
+    fn account(&mut self, idx: usize, is_done: bool, is_too_deep: bool) -> Result<(), Exceeded> {
+        self.n_steps += self.join.n_steps;
+        self.work[idx] += self.join.n_steps;
+        let worst = || (0..self.work.len()).max_by_key(|&clause| self.work[clause]).unwrap_or(idx);
+        if is_too_deep {
+            return Err(Exceeded { what: "term depth", clause: idx });
+        }
+        if !is_done {
+            return Err(Exceeded { what: "join steps", clause: worst() });
+        }
+        if self.n_steps - self.bytes_checked_at > 1_000_000 || self.n_steps == 0 {
+            self.bytes_checked_at = self.n_steps;
+            if self.store.bytes() > self.limits.bytes {
+                return Err(Exceeded { what: "memory", clause: worst() });
+            }
+            if (self.stop)() {
+                return Err(Exceeded { what: "time", clause: worst() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan of a join, made anew when the relations have grown much since.
+    fn plan(&mut self, idx: usize, first: usize) -> Plan {
+        let clause = &self.clauses[idx];
+        if let Some(known) = self.plans.remove(&(idx, first))
+            && size(clause, &self.store.relations) <= known.size * 4 + 64
+        {
+            return known;
+        }
+        let is_tested = |relation: RelId| !self.is_dynamic.get(relation.idx()).copied().unwrap_or(true);
+        plan(clause, (first != NO_FIRST).then_some(first), &mut self.store.relations, is_tested)
+    }
+}
+
+/// Adds the head of a clause.
+struct Derive<'a, 'b> {
+    head: &'a Head,
+    values: &'a [Value],
+    tuple: Vec<TermId>,
+    rows: &'a mut Rows<'b>,
+    most_depth: u32,
+    is_too_deep: bool,
+}
+
+impl Sink for Derive<'_, '_> {
+    fn take(&mut self, store: &mut Store, registers: &[TermId], _: &[u32]) -> Flow {
+        self.tuple.clear();
+        for value in self.values {
+            let term = store.build(value, registers);
+            if let Value::Function(..) = value
+                && store.terms.depth(term) > self.most_depth
+            {
+                self.is_too_deep = true;
+                return Flow::Stop;
+            }
+            self.tuple.push(term);
+        }
+        let relation = self.rows.resolve(self.head, &mut self.tuple, store);
+        self.rows.add(relation, &self.tuple, store);
+        Flow::NextHead
+    }
+}

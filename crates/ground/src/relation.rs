@@ -1,0 +1,246 @@
+//! A set of tuples with indexes: the rows of one relation.
+//!
+//! Rows are kept in the order of insertion and never removed, so a row number names a tuple for good and "the rows
+//! from n on" are what a round of the fixpoint added. An index groups rows by the values of some columns and is made
+//! when a join first asks for it; from then on insertion keeps it up to date.
+
+use hashbrown::HashTable;
+
+use crate::term::TermId;
+
+/// A row of a [`Relation`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct RowId(pub(crate) u32);
+
+/// No row.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+
+/// Which index of a relation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct IndexId(u32);
+
+#[derive(Clone, Default)]
+pub(crate) struct Relation {
+    arity: usize,
+    n_rows: u32,
+    values: Vec<TermId>,
+    rows: HashTable<u32>,
+    indexes: Vec<Index>,
+}
+
+#[derive(Clone)]
+struct Index {
+    columns: Box<[u32]>,
+    /// Groups by their key; the key stands in the group's first row.
+    by_key: HashTable<u32>,
+    groups: Vec<Group>,
+    /// The next row of the same group.
+    next: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Group {
+    first: u32,
+    last: u32,
+}
+
+impl Relation {
+    pub(crate) fn new(arity: usize) -> Relation {
+        Relation { arity, ..Relation::default() }
+    }
+
+    pub(crate) fn arity(&self) -> usize {
+        self.arity
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.n_rows
+    }
+
+    pub(crate) fn row(&self, row: u32) -> &[TermId] {
+        let start = row as usize * self.arity;
+        &self.values[start..start + self.arity]
+    }
+
+    /// Adds a tuple; tells its row and whether it is new.
+    pub(crate) fn insert(&mut self, tuple: &[TermId]) -> (u32, bool) {
+        debug_assert_eq!(tuple.len(), self.arity);
+        let hash = hash_tuple(tuple);
+        let (values, arity) = (&self.values, self.arity);
+        let of = |row: u32| &values[row as usize * arity..row as usize * arity + arity];
+        if let Some(&known) = self.rows.find(hash, |&row| of(row) == tuple) {
+            return (known, false);
+        }
+        let row = self.n_rows;
+        self.rows.insert_unique(hash, row, |&row| hash_tuple(of(row)));
+        self.values.extend_from_slice(tuple);
+        self.n_rows += 1;
+        for index in &mut self.indexes {
+            index.add(&self.values, self.arity, row);
+        }
+        (row, true)
+    }
+
+    /// The row of a tuple.
+    pub(crate) fn find(&self, tuple: &[TermId]) -> Option<u32> {
+        self.rows.find(hash_tuple(tuple), |&row| self.row(row) == tuple).copied()
+    }
+
+    /// The index on some columns, made if it is not there.
+    pub(crate) fn index_on(&mut self, columns: &[u32]) -> IndexId {
+        if let Some(idx) = self.indexes.iter().position(|index| *index.columns == *columns) {
+            return IndexId(idx as u32);
+        }
+        let mut index = Index {
+            columns: columns.into(),
+            by_key: HashTable::new(),
+            groups: Vec::new(),
+            next: Vec::with_capacity(self.n_rows as usize),
+        };
+        for row in 0..self.n_rows {
+            index.add(&self.values, self.arity, row);
+        }
+        self.indexes.push(index);
+        IndexId(self.indexes.len() as u32 - 1)
+    }
+
+    /// First row whose indexed columns have these values, or `NO_ROW`.
+    pub(crate) fn first_match(&self, index: IndexId, key: &[TermId]) -> u32 {
+        let index = &self.indexes[index.0 as usize];
+        let is_it = |&group: &u32| {
+            let row = self.row(index.groups[group as usize].first);
+            index.columns.iter().zip(key).all(|(&column, &value)| row[column as usize] == value)
+        };
+        match index.by_key.find(hash_tuple(key), is_it) {
+            Some(&group) => index.groups[group as usize].first,
+            None => NO_ROW,
+        }
+    }
+
+    /// The next row with the same key, or `NO_ROW`.
+    pub(crate) fn next_match(&self, index: IndexId, row: u32) -> u32 {
+        self.indexes[index.0 as usize].next[row as usize]
+    }
+
+    /// Mean number of rows with the same values in these columns: exact where there is an index, a guess otherwise.
+    pub(crate) fn rows_per_key(&self, columns: &[u32]) -> f64 {
+        let n_rows = f64::from(self.n_rows);
+        if columns.is_empty() || self.n_rows == 0 {
+            return n_rows;
+        }
+        if columns.len() >= self.arity {
+            return 1.0;
+        }
+        match self.indexes.iter().find(|index| *index.columns == *columns) {
+            Some(index) => n_rows / index.groups.len().max(1) as f64,
+            None => n_rows.powf(1.0 - columns.len() as f64 / self.arity as f64).max(1.0),
+        }
+    }
+
+    /// Bytes in use, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        let rows = self.n_rows as usize;
+        let of_indexes: usize = self.indexes.iter().map(|index| rows * 4 + index.groups.len() * 13).sum();
+        rows * (self.arity * 4 + 6) + of_indexes
+    }
+}
+
+impl Index {
+    fn add(&mut self, values: &[TermId], arity: usize, row: u32) {
+        let of = |row: u32, column: u32| values[row as usize * arity + column as usize];
+        let hash_of = |row: u32| {
+            let mut hash = Mix::new(self.columns.len());
+            self.columns.iter().for_each(|&column| hash.add(of(row, column)));
+            hash.finish()
+        };
+        let hash = hash_of(row);
+        let same = |&group: &u32| {
+            let first = self.groups[group as usize].first;
+            self.columns.iter().all(|&column| of(first, column) == of(row, column))
+        };
+        self.next.push(NO_ROW);
+        match self.by_key.find(hash, same) {
+            Some(&group) => {
+                let group = &mut self.groups[group as usize];
+                self.next[group.last as usize] = row;
+                group.last = row;
+            }
+            None => {
+                let group = self.groups.len() as u32;
+                self.groups.push(Group { first: row, last: row });
+                let groups = &self.groups;
+                self.by_key.insert_unique(hash, group, |&group| hash_of(groups[group as usize].first));
+            }
+        }
+    }
+}
+
+/// A fast hash of a few small numbers. Ids are dense, so the bits must be mixed well: hashbrown uses the top seven
+/// and the lowest ones.
+struct Mix(u64);
+
+impl Mix {
+    fn new(length: usize) -> Mix {
+        Mix(length as u64)
+    }
+
+    fn add(&mut self, value: TermId) {
+        self.0 = (self.0.rotate_left(23) ^ u64::from(value.0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+fn hash_tuple(tuple: &[TermId]) -> u64 {
+    let mut hash = Mix::new(tuple.len());
+    tuple.iter().for_each(|&value| hash.add(value));
+    hash.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tuple(values: &[u32]) -> Vec<TermId> {
+        values.iter().map(|&value| TermId(value)).collect()
+    }
+
+    #[test]
+    fn rows_are_a_set_in_order_of_insertion() {
+        let mut relation = Relation::new(2);
+        assert_eq!(relation.insert(&tuple(&[1, 2])), (0, true));
+        assert_eq!(relation.insert(&tuple(&[3, 4])), (1, true));
+        assert_eq!(relation.insert(&tuple(&[1, 2])), (0, false));
+        assert_eq!(relation.row(1), tuple(&[3, 4]));
+        assert_eq!(relation.find(&tuple(&[3, 5])), None);
+    }
+
+    #[test]
+    fn an_index_finds_old_and_new_rows_in_order() {
+        let mut relation = Relation::new(2);
+        relation.insert(&tuple(&[1, 2]));
+        let index = relation.index_on(&[0]);
+        for last in 3..50 {
+            relation.insert(&tuple(&[last % 3, last]));
+        }
+        let mut found = Vec::new();
+        let mut row = relation.first_match(index, &tuple(&[1]));
+        while row != NO_ROW {
+            found.push(relation.row(row)[1].0);
+            row = relation.next_match(index, row);
+        }
+        let expected: Vec<u32> = std::iter::once(2).chain((3..50).filter(|last| last % 3 == 1)).collect();
+        assert_eq!(found, expected);
+        assert_eq!(relation.first_match(index, &tuple(&[9])), NO_ROW);
+    }
+
+    #[test]
+    fn a_relation_without_columns_has_one_row_at_most() {
+        let mut relation = Relation::new(0);
+        assert_eq!(relation.insert(&[]), (0, true));
+        assert_eq!(relation.insert(&[]), (0, false));
+        assert_eq!(relation.len(), 1);
+    }
+}
