@@ -131,7 +131,7 @@ mod tests {
             let formatted =
                 agon_gdl::format(game.sheet.as_bytes(), &Default::default()).expect("it parses");
             assert!(
-                formatted == game.sheet,
+                formatted == game.sheet.as_bytes(),
                 "run: agon fmt games/{}.kif",
                 game.name
             );

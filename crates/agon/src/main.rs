@@ -5,6 +5,7 @@
 mod commands;
 mod sheet;
 mod terminal;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,7 @@ enum Command {
     Fmt(commands::fmt::Args),
     Games(commands::games::Args),
     Show(commands::show::Args),
+    Verify(commands::verify::Args),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Fmt(args) => commands::fmt::run(&args),
         Command::Games(args) => commands::games::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Verify(args) => commands::verify::run(args),
     };
     answer.unwrap_or_else(|error| {
         // A reader that has seen enough (`agon … | head`) is no fault.

@@ -21,7 +21,7 @@ pub enum Severity {
 
 /// What a finding is about. The name ([`Kind::name`]) is stable: scripts may match it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[expect(missing_docs, reason = "`explain` says what each one means")]
+#[expect(missing_docs, reason = "docs/CHECKS.md says what each one means")]
 pub enum Kind {
     // The text
     TooLarge,
@@ -86,6 +86,63 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind, in the order of the documentation.
+    pub const ALL: [Kind; 53] = [
+        Kind::TooLarge,
+        Kind::NotText,
+        Kind::NotGdl,
+        Kind::BadUtf8,
+        Kind::NulByte,
+        Kind::OddCharacter,
+        Kind::NameTooLong,
+        Kind::Unclosed,
+        Kind::Unopened,
+        Kind::TooDeep,
+        Kind::EmptyList,
+        Kind::MixedSyntax,
+        Kind::Syntax,
+        Kind::EmptyDescription,
+        Kind::TopLevelWord,
+        Kind::NoHead,
+        Kind::NestedRule,
+        Kind::NotAName,
+        Kind::VariableLiteral,
+        Kind::ConnectiveArity,
+        Kind::ConnectiveHead,
+        Kind::ConnectiveName,
+        Kind::NegatedConnective,
+        Kind::EmptyOr,
+        Kind::EmptyBody,
+        Kind::KeywordArity,
+        Kind::KeywordHead,
+        Kind::KeywordBody,
+        Kind::KeywordFunction,
+        Kind::KeywordConstant,
+        Kind::MisspeltKeyword,
+        Kind::MissingKeyword,
+        Kind::GdlTwo,
+        Kind::Arity,
+        Kind::Capitalisation,
+        Kind::Undefined,
+        Kind::Unused,
+        Kind::DuplicateRole,
+        Kind::UndeclaredRole,
+        Kind::DuplicateRule,
+        Kind::FactVariable,
+        Kind::UnsafeHead,
+        Kind::UnsafeNegation,
+        Kind::UnsafeDistinct,
+        Kind::RoleVariable,
+        Kind::SingleVariable,
+        Kind::Dependency,
+        Kind::Unstratified,
+        Kind::MaybeUnstratified,
+        Kind::UnboundedRecursion,
+        Kind::RecursionRestriction,
+        Kind::GoalValue,
+        Kind::NeverFires,
+    ];
+
     /// The stable name, as it stands in JSON and in brackets after the severity.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -482,4 +539,95 @@ fn clip(source: &Source, line: Span, span: Span) -> Span {
         text.floor_char_boundary(start as usize),
         text.ceil_char_boundary(end as usize),
     )
+}
+
+#[cfg(test)]
+impl Diagnostics {
+    /// One line per finding: severity, place, kind and message.
+    pub(crate) fn to_text(&self, source: &Source) -> String {
+        let line = |finding: &Diagnostic| {
+            let place = finding.place(source).map_or("-".to_owned(), |place| {
+                format!("{}:{}", place.line, place.column)
+            });
+            let severity = match finding.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            format!("{severity} {place} {}: {}\n", finding.kind, finding.message)
+        };
+        self.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flood(n_warnings: usize, n_errors: usize) -> Diagnostics {
+        let mut findings = Diagnostics::new();
+        for _ in 0..n_warnings {
+            findings.push(Diagnostic::file_warning(Kind::Unused, "w"));
+        }
+        for _ in 0..n_errors {
+            findings.push(Diagnostic::file_error(Kind::Syntax, "e"));
+        }
+        findings
+    }
+
+    #[test]
+    fn a_flood_of_warnings_does_not_hide_an_error() {
+        let findings = flood(Diagnostics::MOST + 7, 1);
+        assert_eq!(findings.len(), Diagnostics::MOST);
+        assert_eq!(findings.n_left_out(), 8);
+        assert_eq!(findings.n_errors(), 1);
+        assert!(
+            findings
+                .iter()
+                .any(|finding| finding.severity == Severity::Error)
+        );
+    }
+
+    #[test]
+    fn errors_beyond_the_most_are_counted() {
+        let findings = flood(0, Diagnostics::MOST + 3);
+        assert_eq!(findings.len(), Diagnostics::MOST);
+        assert_eq!(findings.n_errors(), Diagnostics::MOST + 3);
+        assert_eq!(findings.n_left_out(), 3);
+    }
+
+    #[test]
+    fn findings_are_sorted_by_place_and_those_without_come_last() {
+        let mut findings = flood(0, 1);
+        findings.push(Diagnostic::warning(Kind::Unused, Span::new(5, 6), "later"));
+        findings.push(Diagnostic::error(Kind::Arity, Span::new(1, 2), "sooner"));
+        findings.push(Diagnostic::error(Kind::Arity, Span::new(5, 6), "worse"));
+        findings.sort();
+        let messages: Vec<&str> = findings
+            .iter()
+            .map(|finding| finding.message.as_str())
+            .collect();
+        assert_eq!(messages, ["sooner", "worse", "later", "e"]);
+    }
+
+    #[test]
+    fn names_of_kinds_are_different_and_plain() {
+        let names: std::collections::BTreeSet<&str> =
+            Kind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(names.len(), Kind::ALL.len());
+        assert!(names.iter().all(|name| {
+            name.chars()
+                .all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit())
+        }));
+    }
+
+    #[test]
+    fn drawing_an_enormous_line_is_cheap() {
+        let text = "(p a) ".repeat(1 << 20);
+        let source = Source::new(text.as_bytes());
+        let far = Diagnostic::error(Kind::Arity, Span::new(6_000_000, 6_000_005), "far")
+            .label(Span::new(0, 5), "away");
+        let drawing = render(&far, &source, "file", RenderOptions::default());
+        assert!(drawing.len() < 2000, "{}", drawing.len());
+        assert!(drawing.contains("^^^^^"));
+    }
 }

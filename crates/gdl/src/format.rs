@@ -3,10 +3,12 @@
 //! It changes blanks and line breaks, nothing else: names keep their spelling, rules their order, the file its
 //! syntax. A rule stands on one line if it has at most one literal and fits, otherwise each literal has its own line.
 //! One blank line between forms is kept where there were any. A comment behind something stays behind it, a comment
-//! on a line of its own stays on one. Formatting what is formatted changes nothing.
+//! on a line of its own stays on one ([`crate::comments`] says what belongs where). Formatting what is formatted
+//! changes nothing.
 
-use crate::diagnostic::Diagnostics;
-use crate::read::{Limits, Syntax, read};
+use crate::comments::{Comments, Operator};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::read::{Limits, Reading, Syntax, read};
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
 use crate::tree::{NodeId, Tree};
@@ -17,112 +19,86 @@ const WIDTH: usize = 100;
 const SHORT: usize = 80;
 const STEP: usize = 4;
 
-/// Formats a rulesheet in either syntax.
+/// Formats a rulesheet in either syntax. The result is bytes and not a string, because a comment in a foreign encoding
+/// is kept as it is.
 ///
 /// ```
 /// let text = agon_gdl::format(b"(<=   (p ?x)(q ?x) ; both\n (r ?x))", &Default::default()).unwrap();
-/// assert_eq!(text, "(<= (p ?x)\n    (q ?x) ; both\n    (r ?x))\n");
+/// assert_eq!(text, b"(<= (p ?x)\n    (q ?x) ; both\n    (r ?x))\n");
 /// ```
 ///
 /// # Errors
 /// The findings, if the brackets or words of the file are broken: then nothing is known about its layout.
-pub fn format(text: &[u8], limits: &Limits) -> Result<String, Diagnostics> {
-    let source = Source::new(&text[..text.len().min(limits.bytes + 1)]);
-    let mut symbols = SymbolTable::new();
+pub fn format(text: &[u8], limits: &Limits) -> Result<Vec<u8>, Diagnostics> {
     let mut findings = Diagnostics::new();
-    let (syntax, tree) = read(&source, limits, &mut symbols, &mut findings);
+    let Reading {
+        source,
+        syntax,
+        tree,
+    } = read(text, limits, &mut SymbolTable::new(), &mut findings);
+    if source.has_more_bad_bytes() {
+        findings.push(Diagnostic::file_error(
+            Kind::BadUtf8,
+            "too many bytes of this file are not UTF-8 to keep them all",
+        ));
+    }
     if findings.has_errors() {
         return Err(findings);
     }
     let mut formatter = Formatter {
         source: &source,
         tree: &tree,
-        symbols: &symbols,
+        comments: Comments::place(&source, &tree, syntax),
         syntax,
-        next_comment: 0,
         out: String::with_capacity(text.len()),
         line_start: 0,
-        pending: None,
+        bad_bytes: Vec::new(),
     };
     formatter.file();
-    Ok(formatter.out)
+    Ok(formatter.into_bytes())
 }
 
 struct Formatter<'a> {
     // constant during formatting
     source: &'a Source,
     tree: &'a Tree,
-    symbols: &'a SymbolTable,
+    comments: Comments,
     syntax: Syntax,
     // the formatting so far
-    next_comment: usize,
     out: String,
     /// Where the last line of `out` begins.
     line_start: usize,
-    /// A comment that waits for the end of the line, so that closing brackets come before it.
-    pending: Option<Span>,
+    /// Bytes of comments that are not UTF-8, and where their replacements stand in `out`.
+    bad_bytes: Vec<(usize, u8)>,
 }
 
 impl Formatter<'_> {
     fn file(&mut self) {
+        let tree = self.tree;
+        // End of what has been written, in the source.
         let mut end = 0;
-        for root in &self.tree.roots {
-            let span = self.tree.span(root.node);
-            end = self.comments_before(span.start, end, 0);
+        for root in &tree.roots {
+            let span = tree.span(root.node);
+            for comment in self.comments.leading(root.node).to_vec() {
+                self.blank_line(end, comment.start.min(span.start));
+                self.comment(comment);
+                self.new_line(0);
+                end = end.max(comment.end);
+            }
             self.blank_line(end, span.start);
             self.form(root.node);
-            end = self.trailing_comment(span.end);
+            end = end.max(span.end);
+            if let Some(comment) = self.trailing(root.node) {
+                end = end.max(comment.end);
+            }
             self.new_line(0);
         }
-        self.comments_before(u32::MAX, end, 0);
-    }
-
-    /// Writes the comments up to an offset, each on its own line; gives back where the last of them ends.
-    fn comments_before(&mut self, limit: u32, mut end: u32, indent: usize) -> u32 {
-        while let Some(&comment) = self
-            .tree
-            .comments
-            .get(self.next_comment)
-            .filter(|comment| comment.start < limit)
-        {
-            self.next_comment += 1;
-            if indent == 0 {
-                self.blank_line(end, comment.start);
-            }
-            self.out.push_str(self.source.slice(comment).trim_end());
-            self.new_line(indent);
-            end = comment.end;
+        for comment in std::mem::take(&mut self.comments.last) {
+            self.blank_line(end, comment.start);
+            self.comment(comment);
+            self.new_line(0);
+            end = end.max(comment.end);
         }
-        end
-    }
-
-    /// Keeps the comment that follows on the same line for the end of the line; gives back the end of what was seen.
-    fn trailing_comment(&mut self, end: u32) -> u32 {
-        let Some(&comment) = self.tree.comments.get(self.next_comment) else {
-            return end;
-        };
-        let is_same_line = comment.start >= end
-            && !self
-                .source
-                .slice(Span {
-                    start: end,
-                    end: comment.start,
-                })
-                .contains(['\n', '\r', '(', ')'])
-            && self.is_gap(end, comment.start);
-        if !is_same_line {
-            return end;
-        }
-        self.next_comment += 1;
-        self.pending = Some(comment);
-        comment.end
-    }
-
-    /// Whether only blanks and punctuation lie between two offsets.
-    fn is_gap(&self, start: u32, end: u32) -> bool {
-        let gap = self.source.slice(Span { start, end });
-        gap.chars()
-            .all(|c| !c.is_alphanumeric() && !matches!(c, '?' | '~' | '\''))
     }
 
     /// A blank line, if the source has one between the two offsets and something stands before.
@@ -131,13 +107,12 @@ impl Formatter<'_> {
             start: start.min(end),
             end,
         });
-        let mut n_line_ends = 0;
         let bytes = gap.as_bytes();
-        for (idx, &byte) in bytes.iter().enumerate() {
-            n_line_ends +=
-                usize::from(byte == b'\n' || (byte == b'\r' && bytes.get(idx + 1) != Some(&b'\n')));
-        }
-        if n_line_ends > 1 && !self.out.is_empty() && !self.out.ends_with("\n\n") {
+        let is_line_end = |idx: usize| {
+            bytes[idx] == b'\n' || (bytes[idx] == b'\r' && bytes.get(idx + 1) != Some(&b'\n'))
+        };
+        let n_line_ends = (0..bytes.len()).filter(|&idx| is_line_end(idx)).count();
+        if n_line_ends > 1 && !self.out.is_empty() {
             self.out.push('\n');
             self.line_start = self.out.len();
         }
@@ -148,7 +123,7 @@ impl Formatter<'_> {
         match self.syntax {
             Syntax::Prefix => self.prefix(node, 0),
             Syntax::Infix if is_rule => self.infix_rule(node),
-            Syntax::Infix => self.infix(node, 0),
+            Syntax::Infix => self.infix_head(node),
         }
         if self.syntax == Syntax::Infix {
             self.push(".");
@@ -163,50 +138,52 @@ impl Formatter<'_> {
             return;
         }
         self.push("(");
-        let inner = indent + STEP;
         let is_rule = tree.functor(node) == Some(Keyword::Arrow.symbol());
         let n_first_line = if is_rule { 2 } else { 1 };
-        let mut seen = tree.span(node).start + 1;
+        let mut is_line_over = false;
         for (idx, child) in tree.children(node).enumerate() {
-            self.before_child(tree.span(child).start, seen, inner, idx >= n_first_line);
-            if idx > 0 && idx < n_first_line && !self.at_line_start() {
+            let on_new_line = idx >= n_first_line || is_line_over;
+            if idx > 0 && !on_new_line && self.comments.leading(child).is_empty() {
                 self.push(" ");
             }
-            self.prefix(child, inner);
-            seen = self.trailing_comment(tree.span(child).end);
+            self.member(child, indent + STEP, on_new_line, |this, indent| {
+                this.prefix(child, indent);
+            });
+            is_line_over = self.trailing(child).is_some();
         }
-        self.before_close(tree.span(node).end, indent);
+        self.dangling(node, indent);
         self.push(")");
     }
 
-    /// Comments and line breaks before a member of a broken list.
-    fn before_child(&mut self, start: u32, seen: u32, indent: usize, on_own_line: bool) {
-        // A comment directly behind the opening bracket or a name.
-        if self.pending.is_none() {
-            self.trailing_comment(seen);
-        }
-        let has_comment = self.has_comment_before(start);
-        if on_own_line || has_comment || self.pending.is_some() {
+    /// A member of a broken list with the comments before it.
+    fn member(
+        &mut self,
+        node: NodeId,
+        indent: usize,
+        on_new_line: bool,
+        write: impl FnOnce(&mut Self, usize),
+    ) {
+        let leading = self.comments.leading(node).to_vec();
+        if on_new_line || !leading.is_empty() {
             self.new_line(indent);
         }
-        if has_comment {
-            self.comments_before(start, seen, indent);
+        for comment in leading {
+            self.comment(comment);
+            self.new_line(indent);
         }
+        write(self, indent);
     }
 
-    /// Comments between the last member and the closing bracket get lines of their own.
-    fn before_close(&mut self, end: u32, indent: usize) {
-        if self.has_comment_before(end) {
+    /// Comments between the last member and the closing bracket, which then stands on a line of its own.
+    fn dangling(&mut self, list: NodeId, indent: usize) {
+        let comments = self.comments.dangling(list).to_vec();
+        for &comment in &comments {
             self.new_line(indent + STEP);
-            self.comments_before(end, 0, indent + STEP);
+            self.comment(comment);
         }
-    }
-
-    fn has_comment_before(&self, limit: u32) -> bool {
-        self.tree
-            .comments
-            .get(self.next_comment)
-            .is_some_and(|comment| comment.start < limit)
+        if !comments.is_empty() {
+            self.new_line(indent);
+        }
     }
 
     /// `head :- literal, literal`.
@@ -219,81 +196,81 @@ impl Formatter<'_> {
             self.one_line(node);
             return;
         }
-        self.infix(head, 0);
-        let mut seen = self.trailing_comment(tree.span(head).end);
+        self.infix_head(head);
         self.push(" :-");
+        self.trailing(head);
         for (idx, &literal) in body.iter().enumerate() {
-            self.before_child(tree.span(literal).start, seen, STEP, true);
-            self.infix(literal, STEP);
+            self.member(literal, STEP, true, |this, indent| {
+                this.infix(literal, indent);
+            });
             if idx + 1 < body.len() {
                 self.push(",");
             }
-            seen = self.trailing_comment(tree.span(literal).end);
+            self.trailing(literal);
+        }
+    }
+
+    /// A head is written as a call, whatever its name: no operator may begin a rule.
+    fn infix_head(&mut self, node: NodeId) {
+        if self.tree.name(node).is_some() || self.fits_line(node) {
+            let mut line = String::new();
+            self.write_call(node, &mut line, usize::MAX);
+            self.push(&line);
+        } else {
+            self.infix_call(node, 0);
         }
     }
 
     /// Infix: a literal or term on one line, or with a line per argument.
     fn infix(&mut self, node: NodeId, indent: usize) {
         let tree = self.tree;
-        let is_call = tree.name(node).is_none() && Operator::of(tree, node).is_none();
-        // Only comments force a break inside of operators: their members are printed one by one.
-        if !is_call || self.fits_line(node) {
-            if self.has_comment_before(tree.span(node).end) && tree.name(node).is_none() {
-                self.broken_operator(node, indent);
-            } else {
-                self.one_line(node);
-            }
+        let operator = Operator::of(tree, node);
+        // Operators are broken only where a comment makes it necessary.
+        if tree.name(node).is_some()
+            || (operator.is_some() && !self.comments.is_broken(node))
+            || self.fits_line(node)
+        {
+            self.one_line(node);
             return;
         }
-        let mut members = tree.children(node);
-        let Some(functor) = members.next() else {
-            return;
-        };
-        self.one_line(functor);
-        self.push("(");
-        self.members(members.collect(), node, ",", indent);
-        self.push(")");
-    }
-
-    fn broken_operator(&mut self, node: NodeId, indent: usize) {
-        let tree = self.tree;
-        let members: Vec<NodeId> = tree.children(node).skip(1).collect();
-        match Operator::of(tree, node) {
+        let members = || tree.children(node).skip(1).collect::<Vec<_>>();
+        match operator {
             Some(Operator::Not) => {
                 self.push("~");
-                self.infix(members[0], indent);
+                self.infix(members()[0], indent);
             }
-            Some(Operator::And) => self.bracketed(members, node, " &", indent),
-            Some(Operator::Or) => self.bracketed(members, node, " |", indent),
-            None => self.one_line(node),
+            Some(Operator::And) => self.bracketed(node, &members(), " &", indent),
+            Some(Operator::Or) => self.bracketed(node, &members(), " |", indent),
+            None => self.infix_call(node, indent),
         }
     }
 
-    fn bracketed(&mut self, members: Vec<NodeId>, node: NodeId, separator: &str, indent: usize) {
-        self.push("(");
-        self.members(members, node, separator, indent);
-        self.push(")");
+    fn infix_call(&mut self, node: NodeId, indent: usize) {
+        let mut members = self.tree.children(node);
+        if let Some(functor) = members.next() {
+            self.one_line(functor);
+        }
+        self.bracketed(node, &members.collect::<Vec<_>>(), ",", indent);
     }
 
-    fn members(&mut self, members: Vec<NodeId>, node: NodeId, separator: &str, indent: usize) {
-        let tree = self.tree;
-        let inner = indent + STEP;
-        let mut seen = tree.span(node).start + 1;
+    fn bracketed(&mut self, node: NodeId, members: &[NodeId], separator: &str, indent: usize) {
+        self.push("(");
         for (idx, &member) in members.iter().enumerate() {
-            self.before_child(tree.span(member).start, seen, inner, true);
-            self.infix(member, inner);
+            self.member(member, indent + STEP, true, |this, indent| {
+                this.infix(member, indent);
+            });
             if idx + 1 < members.len() {
                 self.push(separator);
             }
-            seen = self.trailing_comment(tree.span(member).end);
+            self.trailing(member);
         }
-        self.before_close(tree.span(node).end, indent);
+        self.dangling(node, indent);
+        self.push(")");
     }
 
     /// Whether a node may stand on the line at hand: it holds no comment, is no long rule, and is short enough.
     fn fits_line(&self, node: NodeId) -> bool {
-        let span = self.tree.span(node);
-        if self.has_comment_before(span.end) {
+        if self.comments.is_broken(node) {
             return false;
         }
         let is_rule = self.tree.functor(node) == Some(Keyword::Arrow.symbol());
@@ -304,7 +281,8 @@ impl Formatter<'_> {
         let column = self.out[self.line_start..].chars().count();
         let width = if is_rule { SHORT } else { WIDTH };
         let mut line = String::new();
-        self.write(node, &mut line, width + 1);
+        // Four bytes are the most that a character takes.
+        self.write(node, &mut line, 4 * (width + 1));
         column + line.chars().count() <= width
     }
 
@@ -324,45 +302,54 @@ impl Formatter<'_> {
             return;
         }
         match self.syntax {
-            Syntax::Prefix => {
-                line.push('(');
-                self.join(self.tree.children(node), " ", line, most);
-                line.push(')');
-            }
+            Syntax::Prefix => self.bracket(self.tree.children(node), " ", line, most),
             Syntax::Infix => self.write_infix(node, line, most),
         }
     }
 
     fn write_infix(&self, node: NodeId, line: &mut String, most: usize) {
-        let mut members = self.tree.children(node);
-        let functor = members.next();
+        let mut members = self.tree.children(node).skip(1);
         if self.tree.functor(node) == Some(Keyword::Arrow.symbol()) {
             if let Some(head) = members.next() {
-                self.write(head, line, most);
+                self.write_call(head, line, most);
             }
             line.push_str(" :- ");
             self.join(members, ", ", line, most);
             return;
         }
-        let bracketed = |separator: &str, line: &mut String| {
-            line.push('(');
-            self.join(members.clone(), separator, line, most);
-            line.push(')');
-        };
         match Operator::of(self.tree, node) {
             Some(Operator::Not) => {
                 line.push('~');
-                self.join(members.clone(), "", line, most);
+                self.join(members, "", line, most);
             }
-            Some(Operator::And) => bracketed(" & ", line),
-            Some(Operator::Or) => bracketed(" | ", line),
-            None => {
-                if let Some(functor) = functor {
-                    self.write(functor, line, most);
-                }
-                bracketed(", ", line);
-            }
+            Some(Operator::And) => self.bracket(members, " & ", line, most),
+            Some(Operator::Or) => self.bracket(members, " | ", line, most),
+            None => self.write_call(node, line, most),
         }
+    }
+
+    /// `name` or `name(arguments)`.
+    fn write_call(&self, node: NodeId, line: &mut String, most: usize) {
+        let mut members = self.tree.children(node);
+        match members.next() {
+            Some(functor) => {
+                self.write(functor, line, most);
+                self.bracket(members, ", ", line, most);
+            }
+            None => self.write(node, line, most),
+        }
+    }
+
+    fn bracket(
+        &self,
+        nodes: impl Iterator<Item = NodeId>,
+        separator: &str,
+        line: &mut String,
+        most: usize,
+    ) {
+        line.push('(');
+        self.join(nodes, separator, line, most);
+        line.push(')');
     }
 
     fn join(
@@ -383,14 +370,16 @@ impl Formatter<'_> {
         }
     }
 
-    /// The spelling in the source; connectives that infix writes as signs have theirs in the table.
+    /// The spelling in the source; `X != Y` is written as `distinct(X, Y)`.
     fn name_text(&self, node: NodeId, name: SymbolId) -> &str {
-        let is_sign =
-            Keyword::of(name).is_some_and(Keyword::is_connective) && self.syntax == Syntax::Infix;
+        let text = self.source.slice(self.tree.span(node));
+        let is_sign = self.syntax == Syntax::Infix
+            && Keyword::of(name) == Some(Keyword::Distinct)
+            && !text.contains(|c: char| c.is_ascii_alphabetic());
         if is_sign {
-            self.symbols.name(name)
+            Keyword::Distinct.name()
         } else {
-            self.source.slice(self.tree.span(node))
+            text
         }
     }
 
@@ -398,47 +387,334 @@ impl Formatter<'_> {
         self.out.push_str(text);
     }
 
-    fn at_line_start(&self) -> bool {
-        self.out[self.line_start..].chars().all(|c| c == ' ')
+    /// Writes the comment behind a node, if there is one.
+    fn trailing(&mut self, node: NodeId) -> Option<Span> {
+        let comment = self.comments.trailing(node)?;
+        self.out.push(' ');
+        self.comment(comment);
+        Some(comment)
     }
 
-    /// Ends the line, with the comment that waits for its end, and indents the next one. Does nothing on a line that
-    /// holds nothing.
-    fn new_line(&mut self, indent: usize) {
-        if let Some(comment) = self.pending.take() {
-            let text = self.source.slice(comment).trim_end();
-            if !self.at_line_start() {
-                self.out.push(' ');
+    fn comment(&mut self, comment: Span) {
+        let bad_bytes = self.source.bad_bytes();
+        let from = bad_bytes.partition_point(|bad| bad.span.start < comment.start);
+        for bad in &bad_bytes[from..] {
+            if bad.span.start >= comment.end {
+                break;
             }
-            self.out.push_str(text);
+            let offset = (bad.span.start - comment.start) as usize;
+            self.bad_bytes.push((self.out.len() + offset, bad.byte));
         }
-        if self.at_line_start() {
-            self.out.truncate(self.line_start);
-        } else {
-            self.out.push('\n');
-            self.line_start = self.out.len();
-        }
+        let text = self.source.slice(comment).trim_end();
+        self.out.push_str(text);
+    }
+
+    /// Ends the line and indents the next one.
+    fn new_line(&mut self, indent: usize) {
+        self.out.push('\n');
+        self.line_start = self.out.len();
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
-}
 
-/// What infix writes as a sign.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    Not,
-    And,
-    Or,
-}
-
-impl Operator {
-    /// The operator of a list, if it has as many members as the sign takes.
-    fn of(tree: &Tree, list: NodeId) -> Option<Operator> {
-        let n_members = tree.children(list).take(3).count() - 1;
-        match Keyword::of(tree.functor(list)?)? {
-            Keyword::Not if n_members == 1 => Some(Operator::Not),
-            Keyword::And if n_members == 2 => Some(Operator::And),
-            Keyword::Or if n_members == 2 => Some(Operator::Or),
-            _ => None,
+    /// The text, with the bytes of comments that are not UTF-8 put back.
+    fn into_bytes(self) -> Vec<u8> {
+        let text = self.out.into_bytes();
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut start = 0;
+        for (at, byte) in self.bad_bytes {
+            bytes.extend_from_slice(&text[start..at]);
+            bytes.push(byte);
+            start = at + char::REPLACEMENT_CHARACTER.len_utf8();
         }
+        bytes.extend_from_slice(&text[start..]);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expected: Expect) {
+        let formatted =
+            format(text.as_bytes(), &Limits::default()).expect("the snippet can be read");
+        let again = format(&formatted, &Limits::default()).expect("so can the result");
+        assert!(
+            formatted == again,
+            "formatting twice is not formatting once"
+        );
+        expected.assert_eq(&String::from_utf8_lossy(&formatted));
+    }
+
+    #[test]
+    fn a_rule_with_one_literal_stands_on_one_line() {
+        check(
+            "( <=(p   ?x)\n(q ?x) )(role\na)terminal",
+            expect![[r#"
+            (<= (p ?x) (q ?x))
+            (role a)
+            terminal
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_rule_with_more_has_a_line_for_each() {
+        check(
+            "(<= (p ?x) (q ?x) (not (r ?x)))",
+            expect![[r#"
+            (<= (p ?x)
+                (q ?x)
+                (not (r ?x)))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn long_literals_are_broken() {
+        check(
+            "(<= (p ?x) (or (quite_a_long_relation_name ?x with several arguments) (another_long_relation_name ?x b)))",
+            expect![[r#"
+                (<= (p ?x)
+                    (or (quite_a_long_relation_name ?x with several arguments) (another_long_relation_name ?x b)))
+            "#]],
+        );
+    }
+
+    #[test]
+    fn one_blank_line_is_kept_between_forms() {
+        check(
+            "\n\n(a)\n\n\n\n(b)\n(c)\n\n; x\n\n; y\n(d)\n\n",
+            expect![[r#"
+            (a)
+
+            (b)
+            (c)
+
+            ; x
+
+            ; y
+            (d)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_line_end_becomes_one_kind() {
+        check(
+            "(a)\r\n\r\n(b)\r(c) ; d\r\n",
+            expect![[r#"
+            (a)
+
+            (b)
+            (c) ; d
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_before_behind_and_at_the_end() {
+        check(
+            "; before\n(a) ; behind\n  ; own line\n(b)\n; end",
+            expect![[r#"
+            ; before
+            (a) ; behind
+            ; own line
+            (b)
+            ; end
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_inside_of_a_rule() {
+        check(
+            "(<= ; behind the arrow\n (p ?x) ; behind the head\n ; own line\n (q ?x) ; behind a literal\n (or (r ?x) ; inside\n (s ?x)) ; behind it\n)",
+            expect![[r#"
+                (<= ; behind the arrow
+                    (p ?x) ; behind the head
+                    ; own line
+                    (q ?x) ; behind a literal
+                    (or
+                        (r ?x) ; inside
+                        (s ?x))) ; behind it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_comment_behind_the_last_member_is_behind_the_bracket() {
+        check(
+            "(a b ; one\n)\n(<= (p) (q (r s ; two\n)\n))",
+            expect![[r#"
+            (a b) ; one
+            (<= (p) (q (r s))) ; two
+        "#]],
+        );
+    }
+
+    #[test]
+    fn two_comments_behind_the_same_thing() {
+        check(
+            "(a b ; one\n) ; two\n(c) ; three",
+            expect![[r#"
+            (a b) ; one
+            ; two
+            (c) ; three
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_before_a_closing_bracket() {
+        check(
+            "(<= (p a)\n (q a)\n ; why\n ; oh why\n)\n(r)",
+            expect![[r#"
+            (<= (p a)
+                (q a)
+                ; why
+                ; oh why
+            )
+            (r)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_before_the_first_member_are_before_the_list() {
+        check(
+            "( ; one\n a b)\n(<= (p ?x) (not ; two\n (q ?x)))\n( ; three\n)",
+            expect![[r#"
+            ; one
+            (a b)
+            (<= (p ?x)
+                (not ; two
+                    (q ?x)))
+            (
+                ; three
+            )
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_inside_of_connectives() {
+        check(
+            "(<= p (or ; one\n (and q ; two\n r) ; three\n (not s ; four\n )))",
+            expect![[r#"
+            (<= p
+                (or ; one
+                    (and
+                        q ; two
+                        r) ; three
+                    (not s))) ; four
+        "#]],
+        );
+    }
+
+    #[test]
+    fn spelling_is_kept() {
+        check(
+            "(ROLE Red) (<= TERMINAL (Not (p it's ++)))",
+            expect![[r#"
+            (ROLE Red)
+            (<= TERMINAL (Not (p it's ++)))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn infix_rules() {
+        check(
+            "role( white ).p(X):-q(X)&~ r(X).  p :- (a|b , c), X!=Y, not d\nterminal :- e",
+            expect![[r#"
+                role(white).
+                p(X) :-
+                    q(X),
+                    ~r(X).
+                p :-
+                    (a | (b & c)),
+                    distinct(X, Y),
+                    ~d.
+                terminal :- e.
+            "#]],
+        );
+    }
+
+    #[test]
+    fn infix_comments() {
+        check(
+            "% before\np(X) % behind the head\n  :- q(X, % inside\n b), ; behind\n  % own line\n ( r(X) | % in or\n s(X) ) % last\n  % before the stop\n.\n% end",
+            expect![[r#"
+                % before
+                p(X) :- % behind the head
+                    q(
+                        X, % inside
+                        b), ; behind
+                    % own line
+                    (
+                        r(X) | % in or
+                        s(X)). % last
+                % before the stop
+
+                % end
+            "#]],
+        );
+    }
+
+    #[test]
+    fn infix_comments_at_brackets() {
+        check(
+            "p( % one\n a\n % two\n).\nq :- ~ % three\n r, (s\n % four\n), t(\n%five\n).",
+            expect![[r#"
+            p(
+                % one
+                a
+                % two
+            ).
+            q :-
+                % three
+                ~r,
+                s,
+                % four
+                t(
+                    %five
+                ).
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_infix_comment_behind_a_sign_goes_before_the_group() {
+        check("p :- ~ % one\n a | b.", expect![[""]]);
+    }
+
+    #[test]
+    fn a_connective_as_an_infix_head_stays_a_call() {
+        check(
+            "or(a, b).\nand(a, b) :- c.",
+            expect![[r#"
+            or(a, b).
+            and(a, b) :- c.
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_in_another_encoding_are_kept_byte_for_byte() {
+        let text = b"(a) ; caf\xE9 \xEF\xBF\xBD \xFF\n";
+        assert_eq!(format(text, &Limits::default()).unwrap(), text);
+    }
+
+    #[test]
+    fn a_broken_file_is_left_alone() {
+        let findings = format(b"(a (b)", &Limits::default()).unwrap_err();
+        assert!(
+            findings
+                .iter()
+                .any(|finding| finding.kind == Kind::Unclosed)
+        );
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn read(
         limits,
         tokens: &tokens,
         at: 0,
-        n_anonymous: 0,
+        n_anonymous: most_numbered(source, &tokens),
         symbols,
         tree,
         findings,
@@ -110,6 +110,18 @@ fn tokenize(
     lexemes
 }
 
+/// The highest number among variables called `_1`, `_2` …: anonymous variables get the numbers after it.
+fn most_numbered(source: &Source, tokens: &[Lexeme]) -> u32 {
+    let number = |lexeme: &Lexeme| {
+        let text = source.slice(lexeme.span).trim_start_matches('?');
+        text.strip_prefix('_')?.parse().ok()
+    };
+    let variables = tokens
+        .iter()
+        .filter(|lexeme| lexeme.token == Token::Variable);
+    variables.filter_map(number).max().unwrap_or(0)
+}
+
 /// The token at the start of `rest`, which begins with `c`, and its length.
 fn lex(rest: &str, c: char) -> (Token, usize) {
     let sign = |token| (token, c.len_utf8());
@@ -122,19 +134,16 @@ fn lex(rest: &str, c: char) -> (Token, usize) {
         '~' | '¬' => sign(Token::Not),
         '≠' => sign(Token::Unequal),
         '←' => sign(Token::Arrow),
-        '\'' => match rest[1..].find(['\'', '\n', '\r']) {
-            Some(end) if rest[1 + end..].starts_with('\'') => (Token::Quoted, end + 2),
-            _ => (Token::Quoted, 1),
-        },
+        '.' => sign(Token::Stop),
+        '\'' => (Token::Quoted, quoted_length(rest)),
         _ if rest.starts_with(":-") => (Token::Arrow, 2),
         _ if rest.starts_with("!=") || rest.starts_with("\\=") => (Token::Unequal, 2),
-        '.' if ends_a_rule(&rest[1..]) => (Token::Stop, 1),
         _ => {
             let length = name_length(rest);
             let is_variable = c.is_uppercase() || c == '_' || (c == '?' && length > 1);
             let token = match &rest[..length] {
-                "not" => Token::Not,
                 _ if is_variable => Token::Variable,
+                name if name.eq_ignore_ascii_case(Keyword::Not.name()) => Token::Not,
                 _ => Token::Name,
             };
             (token, length)
@@ -142,30 +151,42 @@ fn lex(rest: &str, c: char) -> (Token, usize) {
     }
 }
 
-fn ends_a_rule(after: &str) -> bool {
-    after
-        .chars()
-        .next()
-        .is_none_or(|c| is_blank(c) || matches!(c, ';' | '%'))
+/// Length of the quoted name at the start of `rest`, in which `''` is a quote; 1 if it is not closed on its line.
+fn quoted_length(rest: &str) -> usize {
+    let mut at = 1;
+    while let Some(found) = rest[at..].find(['\'', '\n', '\r']) {
+        at += found + 1;
+        if !rest[at - 1..].starts_with('\'') {
+            break;
+        }
+        if !rest[at..].starts_with('\'') {
+            return at;
+        }
+        at += 1;
+    }
+    1
 }
 
 /// Length of the name at the start of `rest`: at least one character.
 fn name_length(rest: &str) -> usize {
     let mut chars = rest.char_indices();
-    chars.next();
+    let mut before = chars.next().map_or(' ', |(_, c)| c);
     for (at, c) in chars {
         let is_sign = matches!(
             c,
             '(' | ')' | ',' | '&' | '|' | '~' | '\'' | ';' | '%' | '∧' | '∨' | '¬' | '≠' | '←'
         );
         let here = &rest[at..];
-        let is_end = (c == '.' && ends_a_rule(&here[1..]))
-            || here.starts_with(":-")
-            || here.starts_with("!=")
-            || here.starts_with("\\=");
-        if is_blank(c) || is_sign || is_end {
+        let is_digit = |c: char| c.is_ascii_digit();
+        // A full stop ends the rule, but `50.5` is one word.
+        let is_stop = c == '.' && !(is_digit(before) && here[1..].starts_with(is_digit));
+        let is_end = [":-", "!=", "\\="]
+            .iter()
+            .any(|sign| here.starts_with(sign));
+        if is_blank(c) || is_sign || is_stop || is_end {
             return at;
         }
+        before = c;
     }
     rest.len()
 }
@@ -208,20 +229,42 @@ impl Reader<'_> {
     fn head(&mut self) -> Parsed {
         match self.peek() {
             Token::Name | Token::Quoted => self.atom(0),
-            Token::Open => {
-                let message = "a rule in prefix form stands in an infix file";
-                self.fail_here(
-                    Kind::MixedSyntax,
-                    message,
-                    "use one syntax per file: write `head :- body`",
-                )
-            }
+            Token::Open if self.follows_variable() => self.fail(
+                Kind::NotAName,
+                self.before(),
+                "a variable cannot have arguments",
+                "names of relations and functions begin with a small letter, or stand in quotes",
+            ),
+            Token::Open => self.prefix_rule(),
+            Token::Close => self.fail_here(
+                Kind::Unopened,
+                "this `)` closes nothing: no `(` is open here",
+                "delete it, or add the `(` that is missing before it",
+            ),
             _ => self.fail_here(
                 Kind::Syntax,
                 "a rule must begin with a name",
                 "write `head :- body` or a fact",
             ),
         }
+    }
+
+    /// Whether the token here is glued to a variable.
+    fn follows_variable(&self) -> bool {
+        self.at > 0
+            && self.tokens[self.at - 1].token == Token::Variable
+            && self.before().end == self.tokens[self.at].span.start
+    }
+
+    fn prefix_rule(&mut self) -> Parsed {
+        let is_first = self.at == 0;
+        let help = if is_first {
+            "in prefix form comments begin with `;`, not with `%`"
+        } else {
+            "use one syntax per file: write `head :- body`"
+        };
+        let message = "a rule in prefix form stands in an infix file";
+        self.fail_here(Kind::MixedSyntax, message, help)
     }
 
     fn body(&mut self, head: NodeId) -> Parsed {
@@ -339,6 +382,15 @@ impl Reader<'_> {
             Token::Quoted => self.unquote(text, lexeme.span)?,
             _ => self.name(text, lexeme.span),
         };
+        let keyword = self.tree.name(name).and_then(Keyword::of);
+        if let Some(keyword @ (Keyword::Arrow | Keyword::Not)) = keyword {
+            return self.fail(
+                Kind::Syntax,
+                lexeme.span,
+                &format!("`{keyword}` cannot be a name"),
+                "write `head :- body` for a rule and `~literal` for a negation",
+            );
+        }
         let open = self.tokens[self.at];
         if open.token != Token::Open || open.span.start != lexeme.span.end {
             return Ok(name);
@@ -362,35 +414,31 @@ impl Reader<'_> {
     }
 
     fn unquote(&mut self, text: &str, span: Span) -> Parsed {
-        let inner = text.get(1..text.len() - 1).filter(|_| text.len() > 2);
-        match inner {
-            None => self.fail(
+        let Some(inner) = text.get(1..text.len() - 1).filter(|_| text.len() > 2) else {
+            return self.fail(
                 Kind::Syntax,
                 span,
                 "a quoted name is not closed or is empty",
                 "write for example `'++'`",
-            ),
-            Some(name)
-                if name.contains(|c: char| is_blank(c) || matches!(c, '(' | ')' | ';'))
-                    || name.starts_with('?') =>
-            {
-                let message = "a name may not hold blanks, brackets or `;`, nor begin with `?`";
-                self.fail(
-                    Kind::Syntax,
-                    span,
-                    message,
-                    "choose another name: prefix GDL cannot write this one",
-                )
-            }
-            Some(name) => Ok(self.name(name, span)),
+            );
+        };
+        let is_unfit = |c: char| is_blank(c) || matches!(c, '(' | ')' | ';');
+        if inner.contains(is_unfit) || inner.starts_with('?') {
+            return self.fail(
+                Kind::Syntax,
+                span,
+                "a name may not hold blanks, brackets or `;`, nor begin with `?`",
+                "choose another name: prefix GDL cannot write this one",
+            );
         }
+        Ok(self.name(&inner.replace("''", "'"), span))
     }
 
     fn variable(&mut self, span: Span) -> NodeId {
         let text = self.source.slice(span);
         let name = match text {
             "_" => {
-                self.n_anonymous += 1;
+                self.n_anonymous = self.n_anonymous.wrapping_add(1);
                 format!("?_{}", self.n_anonymous)
             }
             _ if text.starts_with('?') => text.to_owned(),
@@ -489,5 +537,317 @@ impl Reader<'_> {
         let list = self.tree.push_list(span.to(self.before()));
         self.tree.attach_all(list, members);
         list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expected: Expect) {
+        check_within(text, Limits::default(), expected);
+    }
+
+    fn check_within(text: &str, limits: Limits, expected: Expect) {
+        let source = Source::new(text.as_bytes());
+        let (mut symbols, mut findings) = (SymbolTable::new(), Diagnostics::new());
+        let tree = read(&source, &limits, &mut symbols, &mut findings);
+        expected.assert_eq(&(tree.to_text(&symbols) + &findings.to_text(&source)));
+    }
+
+    #[test]
+    fn facts_and_rules_with_and_without_full_stops() {
+        check(
+            "role(white). terminal :- line(x)\nopen\nlegal(w, noop) :- .",
+            expect![[r#"
+            (role white)
+            (<= terminal (line x))
+            open
+            (<= (legal w noop))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_full_stop_needs_no_blank_behind_it() {
+        check(
+            "role(a).role(b).init(c).p:-q.r.",
+            expect![[r#"
+            (role a)
+            (role b)
+            (init c)
+            (<= p q)
+            r
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_full_stop_between_digits_is_part_of_the_number() {
+        check(
+            "goal(a, 50.5). p(1.2.3). q(7).",
+            expect![[r#"
+            (goal a 50.5)
+            (p 1.2.3)
+            (q 7)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_sign_of_a_conjunction() {
+        check(
+            "p :- a, b & c ∧ d.",
+            expect![[r#"
+            (<= p a b c d)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_disjunction_binds_weaker_than_a_conjunction() {
+        check(
+            "p :- a, b | c & d ∨ e.",
+            expect![[r#"
+            (<= p (or (and a b) (and c d) e))
+        "#]],
+        );
+        check(
+            "p :- a, (b | c), d.",
+            expect![[r#"
+            (<= p a (or b c) d)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_sign_of_a_negation() {
+        check(
+            "p :- ~a, ¬b, not c, not(d), ~(e | f), ~~g.",
+            expect![[r#"
+            (<= p (not a) (not b) (not c) (not d) (not (or e f)) (not (not g)))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_sign_of_an_inequality() {
+        check(
+            "p(X, Y) :- q(X, Y), X != Y, X \\= a, f(X) ≠ Y, distinct(X, b).",
+            expect![[r#"
+            (<= (p ?X ?Y) (q ?X ?Y) (distinct ?X ?Y) (distinct ?X a) (distinct (f ?X) ?Y) (distinct ?X b))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_sign_of_the_arrow() {
+        check(
+            "p :- q. p ← q. p:-q.",
+            expect![[r#"
+            (<= p q)
+            (<= p q)
+            (<= p q)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn variables_begin_with_a_capital_or_an_underscore() {
+        check(
+            "p(X, Xy, _x, ?z, x) :- q.",
+            expect![[r#"
+            (<= (p ?X ?Xy ?_x ?z x) q)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_lone_underscore_is_a_new_variable_each_time() {
+        check(
+            "p(X) :- q(X, _), r(_).",
+            expect![[r#"
+            (<= (p ?X) (q ?X ?_1) (r ?_2))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn anonymous_variables_never_meet_numbered_ones() {
+        check(
+            "p(_1) :- q(_, _1, _2).",
+            expect![[r#"
+            (<= (p ?_1) (q ?_3 ?_1 ?_2))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn odd_names_are_quoted() {
+        check(
+            "p('++', 'Upper', 'it''s', 'a.b').",
+            expect![[r#"
+            (p ++ Upper it's a.b)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn quotes_that_hold_nothing_or_too_much() {
+        check(
+            "p('').\np('a b').\np('?x').\np('open\n).\nq.",
+            expect![[r#"
+            q
+            error 1:3 syntax: a quoted name is not closed or is empty
+            error 2:3 syntax: a name may not hold blanks, brackets or `;`, nor begin with `?`
+            error 3:3 syntax: a name may not hold blanks, brackets or `;`, nor begin with `?`
+            error 4:3 syntax: a quoted name is not closed or is empty
+        "#]],
+        );
+    }
+
+    #[test]
+    fn connectives_cannot_be_names() {
+        check(
+            "p('not').\n'<='(a, b).\np(<=).\nq.",
+            expect![[r#"
+            q
+            error 1:3 syntax: `not` cannot be a name
+            error 2:1 syntax: `<=` cannot be a name
+            error 3:3 syntax: `<=` cannot be a name
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_begin_with_a_percent_sign_or_a_semicolon() {
+        check(
+            "p. % one. q\n; two. r\ns.",
+            expect![[r#"
+            p
+            s
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_missing_bracket_is_told_and_reading_goes_on() {
+        check(
+            "p(X :- q(X).\nr(a).",
+            expect![[r#"
+            (r a)
+            error 1:2 unclosed: the `(` opened here is never closed
+        "#]],
+        );
+        check(
+            "p :- q(a, (b | c).\nr(a).",
+            expect![[r#"
+            (r a)
+            error 1:7 unclosed: the `(` opened here is never closed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_bracket_too_many_is_told() {
+        check(
+            "p(a)).\nq(b).",
+            expect![[r#"
+                (p a)
+                (q b)
+                error 1:5 unopened: this `)` closes nothing: no `(` is open here
+            "#]],
+        );
+    }
+
+    #[test]
+    fn missing_literals_and_arguments_are_told() {
+        check(
+            "p :- q, .\np(a, ).\np :- ~ .\nq(b)",
+            expect![[r#"
+            (q b)
+            error 1:9 syntax: a literal or a term is expected here
+            error 2:6 syntax: a literal or a term is expected here
+            error 3:8 syntax: a literal or a term is expected here
+        "#]],
+        );
+    }
+
+    #[test]
+    fn reading_goes_on_behind_a_full_stop_or_at_a_name_in_the_first_column() {
+        check(
+            ":- a. b.\n& c\nd(e)",
+            expect![[r#"
+            b
+            (d e)
+            error 1:1 syntax: a rule must begin with a name
+            error 2:1 syntax: a rule must begin with a name
+        "#]],
+        );
+    }
+
+    #[test]
+    fn prefix_rules_in_an_infix_file() {
+        check(
+            "role(a).\n(role b)\nrole(c).",
+            expect![[r#"
+            (role a)
+            (role c)
+            error 2:1 mixed-syntax: a rule in prefix form stands in an infix file
+        "#]],
+        );
+        check(
+            "% a comment\n(role b)",
+            expect![[r#"
+            error 2:1 mixed-syntax: a rule in prefix form stands in an infix file
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_variable_cannot_have_arguments() {
+        check(
+            "p(X) :- Q(X).",
+            expect![[r#"
+                (<= (p ?X) ?Q)
+                error 1:9 not-a-name: a variable cannot have arguments
+            "#]],
+        );
+    }
+
+    #[test]
+    fn brackets_and_negations_deeper_than_the_limit() {
+        let limits = Limits {
+            depth: 4,
+            ..Limits::default()
+        };
+        check_within(
+            "p(f(f(f(f(a))))).\nq :- ~~~~~r.\ns.",
+            limits,
+            expect![[r#"
+            s
+            error 1:9 too-deep: brackets are nested more than 4 deep here
+            error 2:9 too-deep: brackets are nested more than 4 deep here
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_name_longer_than_the_limit_is_not_echoed() {
+        let limits = Limits {
+            name: 8,
+            ..Limits::default()
+        };
+        check_within(
+            "p(abcdefghijkl). q.",
+            limits,
+            expect![[r#"
+            (p)
+            q
+            error 1:3 name-too-long: this name has 12 bytes, more than the limit of 8
+        "#]],
+        );
     }
 }

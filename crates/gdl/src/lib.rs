@@ -24,6 +24,7 @@
 
 pub mod ast;
 mod check;
+mod comments;
 pub mod diagnostic;
 mod format;
 mod infix;

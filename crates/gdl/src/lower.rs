@@ -109,7 +109,7 @@ impl Lowering {
             ast::Literal::And(members, _) if !negated => self.all(members, negated, out),
             ast::Literal::Or(members, _) if negated => self.all(members, negated, out),
             ast::Literal::And(members, _) | ast::Literal::Or(members, _) => {
-                self.any(members, negated, out)
+                self.any(members, negated, out);
             }
         }
     }
@@ -172,5 +172,137 @@ impl Lowering {
         self.variables.push(name);
         self.numbers[name.0 as usize] = (self.rule_number, number);
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::{Limits, parse};
+
+    const FRAME: &str = "(role a) (legal a go) (goal a 100) terminal\n";
+
+    /// The last rule in its small form, as `show --stage rules` prints it.
+    fn check(rule: &str, expected: Expect) {
+        let description = parse(format!("{FRAME}{rule}").as_bytes(), &Limits::default());
+        let rules = crate::check(&description).expect("the snippet is well-formed");
+        let last = rules.rules.last().expect("there is a rule");
+        expected.assert_eq(&crate::print::rule(&rules, last, crate::Syntax::Prefix));
+    }
+
+    #[test]
+    fn an_empty_body_makes_a_fact() {
+        check("(<= (p a))", expect!["(p a)"]);
+    }
+
+    #[test]
+    fn a_proposition_with_brackets_is_the_same_without() {
+        check(
+            "(<= (next q) (open))",
+            expect![[r#"
+            (<= (next q)
+                open)"#]],
+        );
+    }
+
+    #[test]
+    fn conjunctions_dissolve_into_their_body() {
+        check(
+            "(<= p (and q (and r s)) t)",
+            expect![[r#"
+            (<= p
+                q
+                r
+                s
+                t)"#]],
+        );
+    }
+
+    #[test]
+    fn a_double_negation_is_dropped() {
+        check(
+            "(<= p (not (not q)))",
+            expect![[r#"
+            (<= p
+                q)"#]],
+        );
+    }
+
+    #[test]
+    fn a_negated_distinct_is_an_equality() {
+        check(
+            "(<= (p ?x) (q ?y) (not (distinct ?x ?y)))",
+            expect![[r#"
+            (<= (p ?x)
+                (q ?y)
+                (not (distinct ?x ?y)))"#]],
+        );
+    }
+
+    #[test]
+    fn a_negated_disjunction_is_a_conjunction_of_negations() {
+        check(
+            "(<= p (not (or q (not r) (distinct a b))))",
+            expect![[r#"
+            (<= p
+                (not q)
+                r
+                (not (distinct a b)))"#]],
+        );
+    }
+
+    #[test]
+    fn a_negated_conjunction_inside_is_a_disjunction() {
+        check(
+            "(<= p (not (or (and q r) s)))",
+            expect![[r#"
+            (<= p
+                (or (not q) (not r))
+                (not s))"#]],
+        );
+    }
+
+    #[test]
+    fn nested_disjunctions_are_one_and_a_single_alternative_is_none() {
+        check(
+            "(<= p (or q (or r (and s t))))",
+            expect![[r#"
+            (<= p
+                (or q r (and s t)))"#]],
+        );
+        check(
+            "(<= p (or (and q r)))",
+            expect![[r#"
+            (<= p
+                q
+                r)"#]],
+        );
+    }
+
+    #[test]
+    fn a_role_variable_that_nothing_binds_gets_its_literal() {
+        check(
+            "(<= (legal ?r wait) (true idle))",
+            expect![[r#"
+            (<= (legal ?r wait)
+                (true idle)
+                (role ?r))"#]],
+        );
+    }
+
+    #[test]
+    fn variables_are_numbered_from_the_head_on() {
+        let description = parse(
+            format!("{FRAME}(<= (p ?y ?x) (q ?z ?x ?y))").as_bytes(),
+            &Limits::default(),
+        );
+        let rules = crate::check(&description).expect("the snippet is well-formed");
+        let names: Vec<&str> = rules.rules[4]
+            .variables
+            .iter()
+            .map(|&name| rules.symbols.name(name))
+            .collect();
+        assert_eq!(names, ["?y", "?x", "?z"]);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::ast::{Atom, Description, Literal, Rule, Term};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::read::{Limits, read};
-use crate::source::{Source, Span};
+use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
 use crate::tree::{NodeId, Tree};
 
@@ -21,21 +21,19 @@ use crate::tree::{NodeId, Tree};
 /// ```
 #[must_use]
 pub fn parse(text: &[u8], limits: &Limits) -> Description {
-    // A text over the limit is not even decoded.
-    let source = Arc::new(Source::new(&text[..text.len().min(limits.bytes + 1)]));
     let mut symbols = SymbolTable::new();
     let mut findings = Diagnostics::new();
-    let (syntax, tree) = read(&source, limits, &mut symbols, &mut findings);
+    let reading = read(text, limits, &mut symbols, &mut findings);
     let mut parser = Parser {
-        tree: &tree,
+        tree: &reading.tree,
         symbols: &symbols,
         findings: &mut findings,
     };
     let rules = parser.forms();
     Description {
-        source,
+        source: Arc::new(reading.source),
         symbols,
-        syntax,
+        syntax: reading.syntax,
         rules,
         findings,
     }
@@ -52,14 +50,25 @@ impl Parser<'_> {
         if self.is_prose() {
             return Vec::new();
         }
-        let mut rules = Vec::with_capacity(self.tree.roots.len());
-        for root in &self.tree.roots {
-            if root.damaged {
-                continue;
-            }
-            rules.extend(self.form(root.node));
+        let tree = self.tree;
+        if let Some(wrapper) = self.wrapper() {
+            return tree
+                .children(wrapper)
+                .filter_map(|node| self.form(node))
+                .collect();
         }
-        rules
+        let whole = tree.roots.iter().filter(|root| !root.damaged);
+        whole.filter_map(|root| self.form(root.node)).collect()
+    }
+
+    /// The one list around all rules, as START messages have it: `((role white) (role black) …)`.
+    fn wrapper(&self) -> Option<NodeId> {
+        let [root] = self.tree.roots.as_slice() else {
+            return None;
+        };
+        let first = self.tree.children(root.node).next()?;
+        let is_wrapper = !root.damaged && self.tree.name(first).is_none();
+        is_wrapper.then_some(root.node)
     }
 
     /// Whether the file is mostly words outside of brackets; then one finding says it all.
@@ -421,5 +430,213 @@ pub(crate) fn shorten(name: &str) -> String {
     match name.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    /// Rules as `Debug` would have them, but short: `head <- literals`, then the findings.
+    fn check(text: &str, expected: Expect) {
+        let description = parse(text.as_bytes(), &Limits::default());
+        let slice = |span: Span| description.source.slice(span);
+        let mut out = String::new();
+        for rule in &description.rules {
+            let body: Vec<String> = rule
+                .body
+                .iter()
+                .map(|literal| {
+                    let sort = match literal {
+                        Literal::Atom(_) => "atom",
+                        Literal::Not(..) => "not",
+                        Literal::And(..) => "and",
+                        Literal::Or(..) => "or",
+                        Literal::Distinct(..) => "distinct",
+                    };
+                    format!("{sort} {}", slice(literal.span()))
+                })
+                .collect();
+            let arrow = if rule.has_arrow { " <- " } else { "" };
+            out.push_str(&format!(
+                "{}{arrow}{}\n",
+                slice(rule.head.span),
+                body.join(" | ")
+            ));
+        }
+        expected.assert_eq(&(out + &description.findings.to_text(&description.source)));
+    }
+
+    #[test]
+    fn facts_rules_and_every_sort_of_literal() {
+        check(
+            "(p a) (<= (q ?x) r (s ?x) (not t) (or a b) (and a b) (distinct ?x b)) (<= u) terminal",
+            expect![[r#"
+                (p a)
+                (q ?x) <- atom r | atom (s ?x) | not (not t) | or (or a b) | and (and a b) | distinct (distinct ?x b)
+                u <- 
+                terminal
+            "#]],
+        );
+    }
+
+    #[test]
+    fn keywords_in_any_case() {
+        check(
+            "(ROLE a) (<= (Next b) (NOT (TRUE c)) (Or d e))",
+            expect![[r#"
+            (ROLE a)
+            (Next b) <- not (NOT (TRUE c)) | or (Or d e)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_rule_needs_a_head() {
+        check(
+            "(<=) (p a)",
+            expect![[r#"
+            (p a)
+            error 1:1 no-head: this rule has no head
+        "#]],
+        );
+    }
+
+    #[test]
+    fn connectives_are_no_heads() {
+        check(
+            "(not (p a))\n(or a b)\n(<= (distinct a b) (p a))\n(<= (<= a b) c)",
+            expect![[r#"
+            error 1:1 connective-head: `not` cannot be a fact or the head of a rule
+            error 2:1 connective-head: `or` cannot be a fact or the head of a rule
+            error 3:5 connective-head: `distinct` cannot be a fact or the head of a rule
+            error 4:5 nested-rule: a rule stands inside another rule
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_rule_inside_of_a_rule_or_of_a_term() {
+        check(
+            "(<= (p a) (<= (q a) (r a)))\n(p (<= q r))",
+            expect![[r#"
+            error 1:11 nested-rule: a rule stands inside another rule
+            error 2:4 nested-rule: a rule stands inside another rule
+        "#]],
+        );
+    }
+
+    #[test]
+    fn relations_and_functions_have_names() {
+        check(
+            "(?p a)\n((p) a)\n(p (?f a))\n(p ((f) a))\n()\n(p ())",
+            expect![[r#"
+            error 1:2 not-a-name: the name of a relation is expected here, not the variable `?p`
+            error 2:2 not-a-name: the name of a relation is expected here, not a list
+            error 3:5 not-a-name: the name of a function is expected here, not the variable `?f`
+            error 4:5 not-a-name: the name of a function is expected here, not a list
+            error 5:1 empty-list: `()` is empty
+            error 6:4 empty-list: `()` is empty
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_variable_is_no_literal() {
+        check(
+            "(<= (p a) ?x)\n(<= ?x (p a))",
+            expect![[r#"
+            error 1:11 variable-literal: the variable `?x` stands where a relation is expected
+            error 2:5 variable-literal: the variable `?x` stands where a relation is expected
+        "#]],
+        );
+    }
+
+    #[test]
+    fn connectives_have_their_number_of_members() {
+        check(
+            "(<= p (not a b))\n(<= p (not))\n(<= p (not (and a b)))\n(<= p (distinct a))\n(<= p (distinct a b c))\n(<= p (or) (and))",
+            expect![[r#"
+                p <- or (or) | and (and)
+                error 1:7 connective-arity: `not` takes exactly 1 literal, not 2
+                error 2:7 connective-arity: `not` takes exactly 1 literal, not 0
+                error 3:7 connective-arity: `not` takes a single literal, not a conjunction
+                error 4:7 connective-arity: `distinct` takes exactly 2 terms, not 1
+                error 5:7 connective-arity: `distinct` takes exactly 2 terms, not 3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_bare_connective_lacks_its_brackets() {
+        check(
+            "(<= terminal not open)",
+            expect![[r#"
+            error 1:14 connective-name: `not` stands alone; it needs brackets around it and what it applies to
+        "#]],
+        );
+    }
+
+    #[test]
+    fn words_at_the_top_level() {
+        check(
+            "(p a) open terminal\n?x\n:-",
+            expect![[r#"
+            (p a)
+            open
+            terminal
+            warning 1:7 top-level-word: `open` stands alone at the top level and is read as a fact
+            error 2:1 syntax: `?x` stands alone at the top level
+            error 3:1 syntax: `:-` stands alone at the top level
+        "#]],
+        );
+    }
+
+    #[test]
+    fn all_faults_of_a_rule_are_told() {
+        check(
+            "(<= (p (?f a)) ?x (not a b) (q ()))",
+            expect![[r#"
+            error 1:9 not-a-name: the name of a function is expected here, not the variable `?f`
+            error 1:16 variable-literal: the variable `?x` stands where a relation is expected
+            error 1:19 connective-arity: `not` takes exactly 1 literal, not 2
+            error 1:32 empty-list: `()` is empty
+        "#]],
+        );
+    }
+
+    #[test]
+    fn prose_is_one_finding() {
+        check(
+            "Dear sir or madam, please find the rules below. (role a)",
+            expect![[r#"
+            error 1:1 not-gdl: this is not a game description: most of it stands outside of brackets
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_sheet_in_one_pair_of_brackets_as_on_the_wire() {
+        check(
+            "((role a) (<= terminal (true b)) terminal)",
+            expect![[r#"
+            (role a)
+            terminal <- atom (true b)
+            terminal
+        "#]],
+        );
+    }
+
+    #[test]
+    fn brackets_around_one_of_several_forms_are_a_fault() {
+        check(
+            "(role a) ((role b) (role c))",
+            expect![[r#"
+            (role a)
+            error 1:11 not-a-name: the name of a relation is expected here, not a list
+        "#]],
+        );
     }
 }

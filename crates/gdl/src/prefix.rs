@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
     }
 
     fn in_first_column(&self) -> bool {
-        self.at == 0 || matches!(self.bytes[self.at - 1], b'\n' | b'\r')
+        is_line_start(self.bytes, self.at)
     }
 
     /// Start of the form that the end of the file finds open.
@@ -369,6 +369,10 @@ impl<'a> Reader<'a> {
             return;
         }
         let here = Span::new(self.at - 1, self.at);
+        if let Some(early) = self.closed_early() {
+            self.report_closed_early(early, here);
+            return;
+        }
         let mut finding = Diagnostic::error(
             Kind::Unopened,
             here,
@@ -387,6 +391,39 @@ impl<'a> Reader<'a> {
             }
         }
         self.findings.push(finding);
+    }
+
+    /// Index of the form that the layout says was closed too early: it begins in the first column, and what came after
+    /// it is indented.
+    fn closed_early(&self) -> Option<usize> {
+        const MOST_LITERALS: usize = 30;
+        let start = |root: &Root| self.tree.span(root.node).start as usize;
+        let roots = self.tree.roots.iter().enumerate().rev();
+        let (idx, _) = roots
+            .take(MOST_LITERALS)
+            .find(|(_, root)| is_line_start(self.bytes, start(root)))
+            .filter(|(_, root)| self.tree.name(root.node).is_none() && !root.damaged)?;
+        let next = self.tree.roots.get(idx + 1)?;
+        let end = self.tree.span(self.tree.roots[idx].node).end as usize;
+        let is_next_line = self.bytes[end..start(next)].contains(&b'\n');
+        is_next_line.then_some(idx)
+    }
+
+    fn report_closed_early(&mut self, early: usize, unopened: Span) {
+        let form = self.tree.span(self.tree.roots[early].node);
+        let message =
+            "this `)` closes the form too early: what follows still seems to belong to it";
+        let finding = Diagnostic::error(
+            Kind::Unopened,
+            Span::new(form.end as usize - 1, form.end as usize),
+            message,
+        )
+        .label(unopened, "so that this `)` closes nothing")
+        .help("delete it if what follows belongs to the form, or the other one if not");
+        self.findings.push(finding);
+        for root in &mut self.tree.roots[early..] {
+            root.damaged = true;
+        }
     }
 
     fn report_too_deep(&mut self) {
@@ -441,6 +478,296 @@ impl<'a> Reader<'a> {
         self.findings.push(
             Diagnostic::warning(Kind::OddCharacter, Span::new(start, self.at), message)
                 .help("it is read as a blank; put a plain one in its place"),
+        );
+    }
+}
+
+fn is_line_start(bytes: &[u8], at: usize) -> bool {
+    at == 0 || matches!(bytes[at - 1], b'\n' | b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expected: Expect) {
+        check_within(text, Limits::default(), expected);
+    }
+
+    fn check_within(text: &str, limits: Limits, expected: Expect) {
+        let source = Source::new(text.as_bytes());
+        let (mut symbols, mut findings) = (SymbolTable::new(), Diagnostics::new());
+        let tree = read(&source, &limits, &mut symbols, &mut findings);
+        let comments: String = tree
+            .comments
+            .iter()
+            .map(|span| format!("{}\n", source.slice(*span)))
+            .collect();
+        let text = tree.to_text(&symbols) + &comments + &findings.to_text(&source);
+        expected.assert_eq(&text.replace(|c: char| c.is_control() && c != '\n', "·"));
+    }
+
+    #[test]
+    fn reads_lists_and_names() {
+        check(
+            "(role white)(<= (p ?x)\n(q ?x (f ?x)))terminal",
+            expect![[r#"
+            (role white)
+            (<= (p ?x) (q ?x (f ?x)))
+            terminal
+        "#]],
+        );
+    }
+
+    #[test]
+    fn any_character_but_blanks_and_brackets_makes_a_name() {
+        check(
+            "(++ < -3 _ a'b x,y é \"q\" 1.5)",
+            expect![[r#"
+            (++ < -3 _ a'b x,y é "q" 1.5)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_kind_of_blank_separates() {
+        check(
+            "\u{FEFF}(a\tb\u{0C}c\u{0B}d\r\ne\rf\u{1A})",
+            expect![[r#"
+            (a b c d e f)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn blanks_beyond_ascii_are_read_and_told() {
+        check(
+            "(a\u{A0}b\u{2003}c)",
+            expect![[r#"
+            (a b c)
+            warning 1:3 odd-character: U+00A0 looks like a blank but is none in GDL
+            warning 1:5 odd-character: U+2003 looks like a blank but is none in GDL
+        "#]],
+        );
+    }
+
+    #[test]
+    fn control_characters_in_names_are_told() {
+        check(
+            "(a b\u{7}c)",
+            expect![[r#"
+            (a b·c)
+            warning 1:4 odd-character: the name holds the control character U+0007
+        "#]],
+        );
+    }
+
+    #[test]
+    fn comments_end_with_their_line_of_any_kind() {
+        check(
+            "(a) ; one\r(b) ;two\r\n;three\n(c;four\n d) ; end",
+            expect![[r#"
+            (a)
+            (b)
+            (c d)
+            ; one
+            ;two
+            ;three
+            ;four
+            ; end
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_semicolon_inside_of_a_name_begins_a_comment() {
+        check(
+            "(a b;c d)\n)",
+            expect![[r#"
+            (a b)
+            ;c d)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_missing_bracket_is_told_at_the_form_it_is_missing_from() {
+        check(
+            "(role a)\n(<= (p ?x)\n    (q ?x)\n(<= terminal\n    (r b))\n(role c)\n",
+            expect![[r#"
+            (role a)
+            ! (<= (p ?x) (q ?x))
+            (<= terminal (r b))
+            (role c)
+            error 2:1 unclosed: the `(` opened here is never closed: a `)` is missing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn several_missing_brackets_are_told_each() {
+        check(
+            "(<= (p a)\n    (q a)\n(<= (r a)\n    (q a))\n(s b\n(<= (t a)\n    (q a))\n",
+            expect![[r#"
+            ! (<= (p a) (q a))
+            (<= (r a) (q a))
+            ! (s b)
+            (<= (t a) (q a))
+            error 1:1 unclosed: the `(` opened here is never closed: a `)` is missing
+            error 5:1 unclosed: the `(` opened here is never closed: a `)` is missing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_bracket_in_the_first_column_begins_a_form_if_it_always_did() {
+        check(
+            "(p a)\n(q b\n(r c)\n",
+            expect![[r#"
+            (p a)
+            ! (q b)
+            (r c)
+            error 2:1 unclosed: the `(` opened here is never closed: a `)` is missing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_bracket_in_the_first_column_tells_nothing_where_lists_are_nested_there() {
+        check(
+            "(p\n(f a))\n(q b\n(r c)\n",
+            expect![[r#"
+            (p (f a))
+            ! (q b (r c))
+            error 3:1 unclosed: the `(` opened here is never closed: a `)` is missing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_missing_bracket_on_the_only_line_is_told_at_the_next_rule() {
+        check(
+            "(role a) (<= (p b) (q b) (<= terminal (r c)) (s d)",
+            expect![[r#"
+            (role a)
+            ! (<= (p b) (q b))
+            (<= terminal (r c))
+            (s d)
+            error 1:10 unclosed: the `(` opened here is never closed: a `)` is missing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_end_of_the_file_in_a_rule() {
+        check(
+            "(role a)\n(<= (next (cell ?x\n",
+            expect![[r#"
+            (role a)
+            ! (<= (next (cell ?x)))
+            error 2:1 unclosed: the `(` opened here is never closed: 3 `)` are missing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_bracket_too_many_is_told_where_it_stands() {
+        check(
+            "(role a))\n(role b)\n)",
+            expect![[r#"
+            (role a)
+            (role b)
+            error 1:9 unopened: this `)` closes nothing: no `(` is open here
+            error 3:1 unopened: this `)` closes nothing: no `(` is open here
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_bracket_too_many_inside_of_a_rule_leaves_its_rest_at_the_top() {
+        check(
+            "(<= (p ?x) (q ?x)) (r ?x))",
+            expect![[r#"
+            (<= (p ?x) (q ?x))
+            (r ?x)
+            error 1:26 unopened: this `)` closes nothing: no `(` is open here
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_form_that_closes_too_early_is_told_by_its_layout() {
+        check(
+            "(<= (p ?x)\n    (q ?x))\n    (r ?x)\n    (s ?x))\n(t a)",
+            expect![[r#"
+                ! (<= (p ?x) (q ?x))
+                ! (r ?x)
+                ! (s ?x)
+                (t a)
+                error 2:11 unopened: this `)` closes the form too early: what follows still seems to belong to it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_infix_rule_in_a_prefix_file() {
+        check(
+            "(role a)\nlegal(a, b) :- true(c)\n(role d)",
+            expect![[r#"
+            (role a)
+            ! legal
+            (role d)
+            error 2:1 mixed-syntax: a rule in infix form stands in a prefix file: `name(` is not expected at the top level
+        "#]],
+        );
+    }
+
+    #[test]
+    fn brackets_deeper_than_the_limit_are_counted_not_kept() {
+        let limits = Limits {
+            depth: 3,
+            ..Limits::default()
+        };
+        check_within(
+            "(a (b (c (d (e)))))\n(f (g))",
+            limits,
+            expect![[r#"
+            ! (a (b (c)))
+            (f (g))
+            error 1:10 too-deep: brackets are nested more than 3 deep here
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_name_longer_than_the_limit_is_not_echoed() {
+        let limits = Limits {
+            name: 8,
+            ..Limits::default()
+        };
+        check_within(
+            "(a bcdefghij klm)(n)",
+            limits,
+            expect![[r#"
+            ! (a klm)
+            (n)
+            error 1:4 name-too-long: this name has 9 bytes, more than the limit of 8
+        "#]],
+        );
+    }
+
+    #[test]
+    fn nul_bytes_are_errors_outside_of_comments() {
+        check(
+            "(a\0b c) ; \0\n(d)",
+            expect![[r#"
+            (a·b c)
+            (d)
+            ; ·
+            error 1:3 nul-byte: there is a NUL byte in the text, at offset 2
+        "#]],
         );
     }
 }

@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashMap;
+
 use crate::read::{Syntax, is_blank};
 use crate::rules::{Atom, Literal, Rule, Rules, Term};
 use crate::symbol::{SymbolId, SymbolTable};
@@ -102,7 +104,7 @@ impl Printer<'_> {
             Literal::Negative(atom) => self.negation(|printer| printer.atom(atom)),
             Literal::Distinct(left, right) => self.apply("distinct", &[left, right]),
             Literal::Equal(left, right) => {
-                self.negation(|printer| printer.apply("distinct", &[left, right]))
+                self.negation(|printer| printer.apply("distinct", &[left, right]));
             }
             Literal::Or(alternatives) => self.disjunction(alternatives),
         }
@@ -224,22 +226,20 @@ impl Printer<'_> {
 
     fn name(&mut self, name: &str) {
         if self.syntax == Syntax::Infix && !is_plain(name) {
-            let _ = write!(self.out, "'{name}'");
+            let _ = write!(self.out, "'{}'", name.replace('\'', "''"));
         } else {
             self.out.push_str(name);
         }
     }
 
     fn name_variables(&mut self, variables: &[SymbolId]) {
-        self.names.clear();
-        for &variable in variables {
-            let name = self.symbols.name(variable);
-            let name = match self.syntax {
-                Syntax::Prefix => name.to_owned(),
-                Syntax::Infix => infix_variable(name, &self.names),
-            };
-            self.names.push(name);
-        }
+        let names = variables
+            .iter()
+            .map(|&variable| self.symbols.name(variable));
+        self.names = match self.syntax {
+            Syntax::Prefix => names.map(str::to_owned).collect(),
+            Syntax::Infix => unique(names.map(infix_variable)),
+        };
     }
 }
 
@@ -253,25 +253,115 @@ pub(crate) fn is_plain(name: &str) -> bool {
     name != "not" && name.starts_with(is_start) && name.chars().all(is_body)
 }
 
-/// `?x` → `X`, never a name that is taken.
-fn infix_variable(name: &str, taken: &[String]) -> String {
+/// The names in order, those that are taken with a number behind them.
+fn unique(wanted: impl Iterator<Item = String>) -> Vec<String> {
+    let mut taken: FxHashMap<String, u32> = FxHashMap::default();
+    let mut names = Vec::new();
+    for name in wanted {
+        let mut n = taken.get(&name).copied().unwrap_or(0);
+        let mut unique = name.clone();
+        while taken.contains_key(&unique) {
+            n += 1;
+            unique = format!("{name}_{}", n + 1);
+        }
+        taken.insert(name, n);
+        taken.entry(unique.clone()).or_insert(0);
+        names.push(unique);
+    }
+    names
+}
+
+/// `?x` → `X`.
+fn infix_variable(name: &str) -> String {
     let bare = name.trim_start_matches('?');
-    let mut chars = bare.chars();
     let is_sign = |c: char| !c.is_alphanumeric() && c != '_';
-    let mut wanted: String = match chars.next() {
+    if bare.is_empty() || bare == "_" || bare.contains(|c: char| is_sign(c) || is_blank(c)) {
+        return "V".to_owned();
+    }
+    let mut chars = bare.chars();
+    match chars.next() {
         Some(first) if first.is_ascii_alphabetic() => {
             first.to_ascii_uppercase().to_string() + chars.as_str()
         }
+        Some('_') => bare.to_owned(),
         _ => format!("_{bare}"),
-    };
-    if wanted == "_" || wanted.contains(|c: char| is_sign(c) || is_blank(c)) {
-        wanted = "V".to_owned();
     }
-    let mut unique = wanted.clone();
-    let mut n = 2;
-    while taken.contains(&unique) {
-        unique = format!("{wanted}_{n}");
-        n += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::{Limits, Syntax, parse};
+
+    const FRAME: &str = "(role a) (legal a go) (goal a 100) terminal\n";
+
+    /// The rules of a snippet in infix form; that reading them again gives the same is a property test.
+    fn check(snippet: &str, expected: Expect) {
+        let description = parse(format!("{FRAME}{snippet}").as_bytes(), &Limits::default());
+        let rules = crate::check(&description).expect("the snippet is well-formed");
+        let texts = rules.rules[4..]
+            .iter()
+            .map(|rule| super::rule(&rules, rule, Syntax::Infix) + "\n");
+        expected.assert_eq(&texts.collect::<String>());
     }
-    unique
+
+    #[test]
+    fn facts_and_rules() {
+        check(
+            "(p a (f b)) (<= (q ?x) (p ?x ?y) (not (r ?y)) (distinct ?x ?y))",
+            expect![[r#"
+            p(a, f(b)).
+            q(X) :-
+                p(X, Y),
+                ~r(Y),
+                distinct(X, Y).
+        "#]],
+        );
+    }
+
+    #[test]
+    fn disjunctions_and_conjunctions() {
+        check(
+            "(<= p (or q (and r (not s)) (or)) (or) (or (and) t))",
+            expect![[r#"
+            p :-
+                (q | r & ~s),
+                or(),
+                (and() | t).
+        "#]],
+        );
+    }
+
+    #[test]
+    fn names_that_are_not_plain_are_quoted() {
+        check(
+            "(p ++ Upper _x it's é 50.5 and 1 (G b))",
+            expect![[r#"
+            p(++, 'Upper', '_x', 'it''s', 'é', '50.5', and, 1, 'G'(b)).
+        "#]],
+        );
+    }
+
+    #[test]
+    fn variables_are_capitalised_and_stay_different() {
+        check(
+            "(<= (p ?x ?X ?_y ? ?1 ?a+b ?a-b) (q ?x ?X ?_y ? ?1 ?a+b ?a-b))",
+            expect![[r#"
+                p(X, X_2, _y, V, _1, V_2, V_3) :-
+                    q(X, X_2, _y, V, _1, V_2, V_3).
+            "#]],
+        );
+    }
+
+    #[test]
+    fn keywords_keep_the_spelling_of_the_sheet() {
+        check(
+            "(<= (NEXT (x ?y)) (TRUE (x ?y)))",
+            expect![[r#"
+            'NEXT'(x(Y)) :-
+                'TRUE'(x(Y)).
+        "#]],
+        );
+    }
 }

@@ -39,21 +39,40 @@ impl Default for Limits {
     }
 }
 
-/// Reads a source into its tree; what is wrong with the text goes into `findings`.
+/// A text and its structure.
+pub(crate) struct Reading {
+    pub(crate) source: Source,
+    pub(crate) syntax: Syntax,
+    pub(crate) tree: Tree,
+}
+
+/// Reads bytes into their tree; what is wrong with the text goes into `findings`.
 pub(crate) fn read(
-    source: &Source,
+    bytes: &[u8],
     limits: &Limits,
     symbols: &mut SymbolTable,
     findings: &mut Diagnostics,
-) -> (Syntax, Tree) {
-    if let Some(finding) = refuse(source, limits) {
+) -> Reading {
+    // A text over the limit is not even decoded.
+    let is_too_large = bytes.len() > limits.bytes;
+    let source = Source::new(if is_too_large { &[] } else { bytes });
+    let refusal = if is_too_large {
+        Some(too_large(limits))
+    } else {
+        refuse(&source)
+    };
+    if let Some(finding) = refusal {
         findings.push(finding);
-        return (Syntax::Prefix, Tree::default());
+        return Reading {
+            source,
+            syntax: Syntax::Prefix,
+            tree: Tree::default(),
+        };
     }
     let syntax = detect(source.text());
     let tree = match syntax {
-        Syntax::Prefix => prefix::read(source, limits, symbols, findings),
-        Syntax::Infix => infix::read(source, limits, symbols, findings),
+        Syntax::Prefix => prefix::read(&source, limits, symbols, findings),
+        Syntax::Infix => infix::read(&source, limits, symbols, findings),
     };
     if tree.roots.is_empty() && !findings.has_errors() {
         let what = if tree.comments.is_empty() {
@@ -69,13 +88,18 @@ pub(crate) fn read(
             .help("a game needs at least `role`, `legal`, `goal` and `terminal`"),
         );
     }
-    (syntax, tree)
+    Reading {
+        source,
+        syntax,
+        tree,
+    }
 }
 
-/// Which syntax a text is in: the first word tells, because only infix has a bracket glued to its name.
+/// Which syntax a text is in: the first word tells, because only infix has a bracket glued to its name, and only infix
+/// has comments that begin with `%`.
 pub(crate) fn detect(text: &str) -> Syntax {
     let mut rest = text.trim_start_matches(is_blank);
-    while rest.starts_with([';', '%']) {
+    while rest.starts_with(';') {
         let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
         rest = rest[end..].trim_start_matches(is_blank);
     }
@@ -88,7 +112,7 @@ pub(crate) fn detect(text: &str) -> Syntax {
         && rest.starts_with(|c: char| c.is_alphabetic() || c == '\'');
     let arrow = word > 0 && (after.starts_with(":-") || rest[..word].contains(":-"));
     let stop = word > 1 && rest[..word].ends_with('.');
-    if glued || arrow || stop {
+    if glued || arrow || stop || rest.starts_with('%') {
         Syntax::Infix
     } else {
         Syntax::Prefix
@@ -103,23 +127,18 @@ pub(crate) fn is_blank(c: char) -> bool {
     ) || (!c.is_ascii() && c.is_whitespace())
 }
 
+fn too_large(limits: &Limits) -> Diagnostic {
+    let message = format!("the file has more than {} bytes, the limit", limits.bytes);
+    Diagnostic::file_error(Kind::TooLarge, message)
+        .help("raise the limit with --max-size if this is right")
+}
+
 /// A finding for what is no rulesheet at all.
-fn refuse(source: &Source, limits: &Limits) -> Option<Diagnostic> {
+fn refuse(source: &Source) -> Option<Diagnostic> {
     let text = source.text();
     let start = Span::new(0, text.chars().next().map_or(0, char::len_utf8));
-    if text.len() > limits.bytes {
-        let message = format!(
-            "the file has {} bytes, more than the limit of {}",
-            text.len(),
-            limits.bytes
-        );
-        return Some(
-            Diagnostic::file_error(Kind::TooLarge, message)
-                .help("raise the limit with --max-size if this is right"),
-        );
-    }
     // UTF-16 is every other byte zero, or begins with a byte order mark that is not UTF-8.
-    let sample: Vec<char> = text.chars().take(2048).collect();
+    let sample = sample(text);
     let n_nul = sample.iter().filter(|&&c| c == '\0').count();
     let order_mark = source.bad_bytes().len() >= 2
         && source.bad_bytes()[0].offset == 0
@@ -131,7 +150,7 @@ fn refuse(source: &Source, limits: &Limits) -> Option<Diagnostic> {
         let message = "the file is not UTF-8 text: it looks like UTF-16";
         return Some(Diagnostic::error(Kind::NotText, start, message).help("save it as UTF-8"));
     }
-    let is_odd = |c: &&char| c.is_control() && !is_blank(**c) || **c == char::REPLACEMENT_CHARACTER;
+    let is_odd = |c: &&char| c.is_control() || **c == char::REPLACEMENT_CHARACTER;
     let n_odd = sample.iter().filter(is_odd).count();
     if sample.len() >= 8 && n_odd * 10 > sample.len() {
         let message = "the file holds binary data, not text";
@@ -157,6 +176,17 @@ fn refuse(source: &Source, limits: &Limits) -> Option<Diagnostic> {
         );
     }
     None
+}
+
+/// The first characters that tell what kind of file this is. Blanks do not, nor do comments, which may be in any
+/// encoding.
+fn sample(text: &str) -> Vec<char> {
+    let mut in_comment = false;
+    let tells = |c: &char| {
+        in_comment = (in_comment || *c == ';') && !matches!(c, '\n' | '\r');
+        !in_comment && !is_blank(*c)
+    };
+    text.chars().filter(tells).take(2048).collect()
 }
 
 fn starts_ignoring_case(text: &str, prefix: &str) -> bool {
@@ -202,5 +232,165 @@ pub(crate) fn report_bad_bytes(source: &Source, tree: &Tree, findings: &mut Diag
             Diagnostic::error(Kind::NulByte, Span::new(at, at + 1), message)
                 .help("delete it; the file may be damaged or not be text"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(bytes: &[u8], expected: Expect) {
+        let mut findings = Diagnostics::new();
+        let reading = read(
+            bytes,
+            &Limits::default(),
+            &mut SymbolTable::new(),
+            &mut findings,
+        );
+        let n_forms = reading.tree.roots.len();
+        let text = format!("{:?}, {n_forms} forms\n", reading.syntax);
+        expected.assert_eq(&(text + &findings.to_text(&reading.source)));
+    }
+
+    #[test]
+    fn the_first_word_tells_the_syntax() {
+        let infix = [
+            "role(a)",
+            "p :- q",
+            "p:-q",
+            "done.\nrole(a).",
+            "% c\n(a)",
+            "; c\n\u{FEFF}p(a)",
+            "'P'(a)",
+        ];
+        let prefix = [
+            "(role a)",
+            "; c\n(a)",
+            "terminal (a)",
+            "",
+            "p",
+            "<= (a)",
+            "+(a)",
+        ];
+        assert!(infix.iter().all(|text| detect(text) == Syntax::Infix));
+        assert!(prefix.iter().all(|text| detect(text) == Syntax::Prefix));
+    }
+
+    #[test]
+    fn nothing_at_all() {
+        check(
+            b"",
+            expect![[r#"
+            Prefix, 0 forms
+            error - empty-description: there are no rules in this file: it is empty
+        "#]],
+        );
+        check(
+            b" \n\t\x1A",
+            expect![[r#"
+            Prefix, 0 forms
+            error - empty-description: there are no rules in this file: it is empty
+        "#]],
+        );
+        check(
+            b"; only a comment",
+            expect![[r#"
+            Prefix, 0 forms
+            error - empty-description: there are no rules in this file: it holds only comments
+        "#]],
+        );
+    }
+
+    #[test]
+    fn utf16_with_and_without_a_mark() {
+        check(
+            b"\xFF\xFE(\0r\0o\0l\0e\0 \0a\0)\0",
+            expect![[r#"
+            Prefix, 0 forms
+            error 1:1 not-text: the file is not UTF-8 text: it looks like UTF-16
+        "#]],
+        );
+        check(
+            b"(\0r\0o\0l\0e\0 \0a\0)\0",
+            expect![[r#"
+            Prefix, 0 forms
+            error 1:1 not-text: the file is not UTF-8 text: it looks like UTF-16
+        "#]],
+        );
+    }
+
+    #[test]
+    fn binary_data() {
+        check(
+            b"\x7FELF\x02\x01\x01\0\0\0\0\xFF\xFE\x80\x90(",
+            expect![[r#"
+            Prefix, 0 forms
+            error 1:1 not-text: the file holds binary data, not text
+        "#]],
+        );
+    }
+
+    #[test]
+    fn other_kinds_of_files() {
+        check(
+            b"<!DOCTYPE html>\n<html>",
+            expect![[r#"
+            Prefix, 0 forms
+            error 1:1 not-gdl: this is not a game description: it looks like a web page or another kind of file
+        "#]],
+        );
+        check(
+            b"\n<HTML>",
+            expect![[r#"
+            Prefix, 0 forms
+            error 2:1 not-gdl: this is not a game description: it looks like a web page or another kind of file
+        "#]],
+        );
+        check(
+            b"{\"rules\": 1}",
+            expect![[r#"
+            Prefix, 0 forms
+            error 1:1 not-gdl: this is not a game description: it looks like a web page or another kind of file
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_comment_in_another_encoding_is_no_binary_data() {
+        check(
+            b"; \xCF\xF0\xE0\xE2\xE8\xEB\xE0 \xE8\xE3\xF0\xFB\n(role a)",
+            expect![[r#"
+            Prefix, 1 forms
+            warning 1:3 bad-utf8: byte 0xCF at offset 2 is not valid UTF-8
+        "#]],
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_errors_in_names_once_a_line() {
+        check(
+            b"(role caf\xE9 caf\xE9)\n(role abcdefghijklmnopqrstuvwxyz)\n(role \xE9t\xE9)",
+            expect![[r#"
+            Prefix, 3 forms
+            error 1:10 bad-utf8: byte 0xE9 at offset 9 is not valid UTF-8
+            error 3:7 bad-utf8: byte 0xE9 at offset 57 is not valid UTF-8
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_not_read() {
+        let limits = Limits {
+            bytes: 5,
+            ..Limits::default()
+        };
+        let mut findings = Diagnostics::new();
+        let reading = read(b"(role a)", &limits, &mut SymbolTable::new(), &mut findings);
+        expect![[r#"
+            error - too-large: the file has more than 5 bytes, the limit
+        "#]]
+        .assert_eq(&findings.to_text(&reading.source));
     }
 }

@@ -124,6 +124,12 @@ impl Source {
         &self.bad_bytes
     }
 
+    /// Whether there may be more of them than those remembered.
+    #[must_use]
+    pub fn has_more_bad_bytes(&self) -> bool {
+        self.bad_bytes.len() >= Source::MOST_BAD_BYTES
+    }
+
     /// Number of lines; an empty text has one.
     #[must_use]
     pub fn n_lines(&self) -> u32 {

@@ -112,3 +112,30 @@ impl Tree {
         NodeId(self.nodes.len() as u32 - 1)
     }
 }
+
+#[cfg(test)]
+impl Tree {
+    /// All forms in prefix form, a line each; `!` marks the damaged ones.
+    pub(crate) fn to_text(&self, symbols: &crate::symbol::SymbolTable) -> String {
+        let mut out = String::new();
+        for root in &self.roots {
+            out.push_str(if root.damaged { "! " } else { "" });
+            self.write(root.node, symbols, &mut out);
+            out.push('\n');
+        }
+        out
+    }
+
+    fn write(&self, node: NodeId, symbols: &crate::symbol::SymbolTable, out: &mut String) {
+        if let Some(name) = self.name(node) {
+            out.push_str(symbols.name(name));
+            return;
+        }
+        out.push('(');
+        for (idx, child) in self.children(node).enumerate() {
+            out.push_str(if idx > 0 { " " } else { "" });
+            self.write(child, symbols, out);
+        }
+        out.push(')');
+    }
+}

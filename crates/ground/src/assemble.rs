@@ -7,17 +7,25 @@ use crate::clause::{Meaning, RelId};
 use crate::emit::{Numbering, RawRules};
 use crate::join::Store;
 use crate::program::{
-    AtomId, AtomName, Atoms, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, NameKind, Role, Rules as GroundRules,
-    Truth,
+    AtomId, AtomName, Atoms, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, NameKind,
+    Role, Rules as GroundRules, Truth,
 };
 use crate::reach::{Rows, n_before};
 use crate::simplify::{Bounds, Links};
 use crate::term::TermId;
 
 /// What the keywords say about the rows: initial fluents, and which atoms follow from which.
-pub(crate) fn links(rules: &Rules, rows: &mut Rows<'_>, store: &mut Store, numbering: &Numbering) -> Links {
+pub(crate) fn links(
+    rules: &Rules,
+    rows: &mut Rows<'_>,
+    store: &mut Store,
+    numbering: &Numbering,
+) -> Links {
     let roles: FxHashSet<TermId> = role_terms(rules, store).into_iter().collect();
-    let mut links = Links { initial: Vec::new(), follows: Vec::new() };
+    let mut links = Links {
+        initial: Vec::new(),
+        follows: Vec::new(),
+    };
     for relation in rows.catalog.ids() {
         let meaning = rows.catalog.meaning(relation);
         if matches!(meaning, Meaning::OfAny(_)) {
@@ -35,7 +43,9 @@ pub(crate) fn links(rules: &Rules, rows: &mut Rows<'_>, store: &mut Store, numbe
             if target == RelationId::DOES && !roles.contains(&tuple[0]) {
                 continue;
             }
-            let Some(at) = store.relations[follower.idx()].find(tuple) else { continue };
+            let Some(at) = store.relations[follower.idx()].find(tuple) else {
+                continue;
+            };
             let atom = numbering.atom(follower, at);
             if meaning.relation() == Some(RelationId::INIT) {
                 links.initial.push(atom);
@@ -71,7 +81,13 @@ pub(crate) fn assemble(
     (raw, links, bounds): (&RawRules, &Links, &Bounds),
     is_dynamic: &[bool],
 ) -> GroundProgram {
-    let mut assembly = Assembly { store, rows, numbering, bounds, new_ids: vec![NONE; numbering.n_atoms as usize] };
+    let mut assembly = Assembly {
+        store,
+        rows,
+        numbering,
+        bounds,
+        new_ids: vec![NONE; numbering.n_atoms as usize],
+    };
     // Step 1. Number fluents and moves.
     let mut fluents = assembly.fluents(links);
     let mut roles = assembly.roles(rules);
@@ -90,7 +106,16 @@ pub(crate) fn assemble(
         bytes: assembly.store.bytes() + (raw.len() * 8 + raw.literals.len() * 4) as u64,
     };
     let terms = std::mem::take(&mut assembly.store.terms);
-    GroundProgram { symbols: rules.symbols.clone(), terms, fluents, roles, terminal, counts, atoms, rules: ground_rules }
+    GroundProgram {
+        symbols: rules.symbols.clone(),
+        terms,
+        fluents,
+        roles,
+        terminal,
+        counts,
+        atoms,
+        rules: ground_rules,
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -126,7 +151,11 @@ impl Assembly<'_, '_> {
                 let tuple = self.store.relations[relation.idx()].row(row).to_vec();
                 let term = self.rows.whole(relation, &tuple, self.store);
                 self.new_ids[atom as usize] = fluents.len() as u32;
-                fluents.push(Fluent { term, next: Truth::Never, is_initial: initial.contains(&atom) });
+                fluents.push(Fluent {
+                    term,
+                    next: Truth::Never,
+                    is_initial: initial.contains(&atom),
+                });
             }
         }
         fluents
@@ -137,8 +166,14 @@ impl Assembly<'_, '_> {
         let mut next = n_fluents;
         let names = role_terms(rules, self.store);
         let relations = self.relations_of(RelationId::DOES);
-        let mut roles: Vec<Role> =
-            names.iter().map(|&name| Role { name, moves: Vec::new(), goals: Vec::new() }).collect();
+        let mut roles: Vec<Role> = names
+            .iter()
+            .map(|&name| Role {
+                name,
+                moves: Vec::new(),
+                goals: Vec::new(),
+            })
+            .collect();
         for (role, &name) in roles.iter_mut().zip(&names) {
             for &relation in &relations {
                 for row in 0..self.store.relations[relation.idx()].len() {
@@ -150,7 +185,11 @@ impl Assembly<'_, '_> {
                     let tuple = tuple.to_vec();
                     let term = self.rows.whole(relation, &tuple, self.store);
                     self.new_ids[atom as usize] = next;
-                    role.moves.push(Move { term, legal: Truth::Never, does: AtomId(next) });
+                    role.moves.push(Move {
+                        term,
+                        legal: Truth::Never,
+                        does: AtomId(next),
+                    });
                     next += 1;
                 }
             }
@@ -161,7 +200,12 @@ impl Assembly<'_, '_> {
     /// Raw atoms whose truth the game asks for.
     fn outputs(&self) -> Vec<u32> {
         let mut outputs = Vec::new();
-        for keyword in [RelationId::NEXT, RelationId::LEGAL, RelationId::GOAL, RelationId::TERMINAL] {
+        for keyword in [
+            RelationId::NEXT,
+            RelationId::LEGAL,
+            RelationId::GOAL,
+            RelationId::TERMINAL,
+        ] {
             for relation in self.relations_of(keyword) {
                 let rows = 0..self.store.relations[relation.idx()].len();
                 outputs.extend(rows.map(|row| self.numbering.atom(relation, row)));
@@ -172,10 +216,15 @@ impl Assembly<'_, '_> {
 
     /// Numbers the derived atoms that outputs need, in raw order, and gives them back.
     fn needed(&mut self, raw: &RawRules, outputs: &[u32], first: u32) -> Vec<u32> {
-        let is_open = |atom: u32| self.bounds.possible[atom as usize] && !self.bounds.certain[atom as usize];
+        let is_open =
+            |atom: u32| self.bounds.possible[atom as usize] && !self.bounds.certain[atom as usize];
         let by_head = ByHead::new(raw, self.numbering.n_atoms);
         let mut is_needed = vec![false; self.numbering.n_atoms as usize];
-        let mut queue: Vec<u32> = outputs.iter().copied().filter(|&atom| is_open(atom)).collect();
+        let mut queue: Vec<u32> = outputs
+            .iter()
+            .copied()
+            .filter(|&atom| is_open(atom))
+            .collect();
         while let Some(atom) = queue.pop() {
             if std::mem::replace(&mut is_needed[atom as usize], true) {
                 continue;
@@ -187,7 +236,8 @@ impl Assembly<'_, '_> {
                 }
             }
         }
-        let is_derived = |atom: &u32| is_needed[*atom as usize] && self.new_ids[*atom as usize] == NONE;
+        let is_derived =
+            |atom: &u32| is_needed[*atom as usize] && self.new_ids[*atom as usize] == NONE;
         let order: Vec<u32> = (0..self.numbering.n_atoms).filter(is_derived).collect();
         for (idx, &atom) in order.iter().enumerate() {
             self.new_ids[atom as usize] = first + idx as u32;
@@ -199,7 +249,11 @@ impl Assembly<'_, '_> {
     fn fires(&self, body: &[u32]) -> bool {
         body.iter().all(|literal| {
             let atom = (literal / 2) as usize;
-            if literal % 2 == 1 { !self.bounds.certain[atom] } else { self.bounds.possible[atom] }
+            if literal % 2 == 1 {
+                !self.bounds.certain[atom]
+            } else {
+                self.bounds.possible[atom]
+            }
         })
     }
 
@@ -230,7 +284,9 @@ impl Assembly<'_, '_> {
             let target = self.rows.counterpart(relation, RelationId::DOES);
             self.for_each_pair(relation, target, |this, from, to| {
                 let slot = this.new_ids[to as usize].checked_sub(fluents.len() as u32);
-                if let Some(&(role_idx, move_idx)) = slot.and_then(|slot| by_does.get(slot as usize)) {
+                if let Some(&(role_idx, move_idx)) =
+                    slot.and_then(|slot| by_does.get(slot as usize))
+                {
                     roles[role_idx].moves[move_idx].legal = this.truth(from);
                 }
             });
@@ -243,7 +299,11 @@ impl Assembly<'_, '_> {
         for row in 0..self.store.relations[from.idx()].len() {
             let tuple = self.store.relations[from.idx()].row(row);
             if let Some(other) = self.store.relations[to.idx()].find(tuple) {
-                visit(self, self.numbering.atom(from, row), self.numbering.atom(to, other));
+                visit(
+                    self,
+                    self.numbering.atom(from, row),
+                    self.numbering.atom(to, other),
+                );
             }
         }
     }
@@ -255,7 +315,10 @@ impl Assembly<'_, '_> {
                 let tuple = self.store.relations[relation.idx()].row(row);
                 let of = roles.iter_mut().find(|role| role.name == tuple[0]);
                 if let Some(role) = of.filter(|_| holds != Truth::Never) {
-                    role.goals.push(GoalValue { value: tuple[1], holds });
+                    role.goals.push(GoalValue {
+                        value: tuple[1],
+                        holds,
+                    });
                 }
             }
         }
@@ -263,27 +326,55 @@ impl Assembly<'_, '_> {
 
     fn terminal(&self) -> Truth {
         let relations = self.relations_of(RelationId::TERMINAL);
-        let rows = relations.iter().filter(|relation| self.store.relations[relation.idx()].len() > 0);
-        rows.map(|&relation| self.truth(self.numbering.atom(relation, 0))).next().unwrap_or(Truth::Never)
+        let rows = relations
+            .iter()
+            .filter(|relation| self.store.relations[relation.idx()].len() > 0);
+        rows.map(|&relation| self.truth(self.numbering.atom(relation, 0)))
+            .next()
+            .unwrap_or(Truth::Never)
     }
 
-    fn names(&self, is_dynamic: &[bool], order: &[u32], first_derived: u32, rules: &Rules) -> Atoms {
-        let mut atoms = Atoms { first_derived, names: Vec::with_capacity(order.len()), args: Vec::new() };
+    fn names(
+        &self,
+        is_dynamic: &[bool],
+        order: &[u32],
+        first_derived: u32,
+        rules: &Rules,
+    ) -> Atoms {
+        let mut atoms = Atoms {
+            first_derived,
+            names: Vec::with_capacity(order.len()),
+            args: Vec::new(),
+        };
         let mut wanted = order.iter().copied().peekable();
-        for relation in self.rows.catalog.ids().filter(|relation| is_dynamic[relation.idx()]) {
+        for relation in self
+            .rows
+            .catalog
+            .ids()
+            .filter(|relation| is_dynamic[relation.idx()])
+        {
             let meaning = self.rows.catalog.meaning(relation);
             let rows = &self.store.relations[relation.idx()];
             let start = self.numbering.atom(relation, 0);
             while let Some(atom) = wanted.next_if(|&atom| atom < start + rows.len()) {
                 let tuple = rows.row(atom - start);
                 let kind = self.name(meaning, tuple, rules, &mut atoms.args);
-                atoms.names.push(AtomName { kind, end: atoms.args.len() as u32 });
+                atoms.names.push(AtomName {
+                    kind,
+                    end: atoms.args.len() as u32,
+                });
             }
         }
         atoms
     }
 
-    fn name(&self, meaning: Meaning, tuple: &[TermId], rules: &Rules, args: &mut Vec<TermId>) -> NameKind {
+    fn name(
+        &self,
+        meaning: Meaning,
+        tuple: &[TermId],
+        rules: &Rules,
+        args: &mut Vec<TermId>,
+    ) -> NameKind {
         match meaning {
             Meaning::Auxiliary(n) => {
                 args.extend_from_slice(tuple);
@@ -334,11 +425,21 @@ impl Assembly<'_, '_> {
     fn body(&self, body: &[u32]) -> Vec<Literal> {
         let is_open = |literal: &&u32| {
             let atom = (**literal / 2) as usize;
-            if **literal % 2 == 1 { self.bounds.possible[atom] } else { !self.bounds.certain[atom] }
+            if **literal % 2 == 1 {
+                self.bounds.possible[atom]
+            } else {
+                !self.bounds.certain[atom]
+            }
         };
         let open = body.iter().filter(is_open);
-        let mut literals: Vec<Literal> =
-            open.map(|literal| Literal::new(AtomId(self.new_ids[(literal / 2) as usize]), literal % 2 == 1)).collect();
+        let mut literals: Vec<Literal> = open
+            .map(|literal| {
+                Literal::new(
+                    AtomId(self.new_ids[(literal / 2) as usize]),
+                    literal % 2 == 1,
+                )
+            })
+            .collect();
         literals.sort_unstable();
         literals.dedup();
         literals
@@ -354,7 +455,9 @@ struct ByHead {
 impl ByHead {
     fn new(raw: &RawRules, n_atoms: u32) -> ByHead {
         let mut starts = vec![0; n_atoms as usize + 1];
-        raw.heads.iter().for_each(|&head| starts[head as usize + 1] += 1);
+        raw.heads
+            .iter()
+            .for_each(|&head| starts[head as usize + 1] += 1);
         for atom in 0..n_atoms as usize {
             starts[atom + 1] += starts[atom];
         }

@@ -68,10 +68,6 @@ impl Catalog {
         id
     }
 
-    pub(crate) fn find(&self, meaning: Meaning, arity: usize) -> Option<RelId> {
-        self.by_meaning.get(&(meaning, arity)).copied()
-    }
-
     pub(crate) fn auxiliary(&mut self, arity: usize) -> RelId {
         let n = self.meanings.len() as u32;
         self.number(Meaning::Auxiliary(n), arity)
@@ -178,7 +174,11 @@ pub(crate) fn clauses(
     catalog: &mut Catalog,
     terms: &mut TermTable,
 ) -> Result<Vec<Clause>, GroundError> {
-    let mut compiler = Compiler { catalog, terms, clauses: Vec::new() };
+    let mut compiler = Compiler {
+        catalog,
+        terms,
+        clauses: Vec::new(),
+    };
     let needed = needed_relations(rules);
     for (idx, rule) in rules.rules.iter().enumerate() {
         if needed.contains(&rule.head.relation) {
@@ -222,7 +222,9 @@ fn for_each_relation(body: &[Literal], visit: &mut impl FnMut(RelationId)) {
             Literal::Positive(atom) | Literal::Negative(atom) => visit(atom.relation),
             Literal::Distinct(..) | Literal::Equal(..) => {}
             Literal::Or(alternatives) => {
-                alternatives.iter().for_each(|conjunction| for_each_relation(conjunction, visit));
+                alternatives
+                    .iter()
+                    .for_each(|conjunction| for_each_relation(conjunction, visit));
             }
         }
     }
@@ -254,17 +256,23 @@ impl Compiler<'_> {
     /// One auxiliary relation per `or`: it holds what the plain literals and the alternatives so far agree on. The
     /// last step concludes the head.
     fn chain(&mut self, idx: u32, rule: &agon_gdl::Rule, n_variables: u32) {
-        let (ors, plain): (Vec<&Literal>, Vec<&Literal>) =
-            rule.body.iter().partition(|literal| matches!(literal, Literal::Or(_)));
+        let (ors, plain): (Vec<&Literal>, Vec<&Literal>) = rule
+            .body
+            .iter()
+            .partition(|literal| matches!(literal, Literal::Or(_)));
         let mut bound: Vec<u32> = Vec::new();
         for literal in &plain {
             if let Literal::Positive(atom) = literal {
-                atom.args.iter().for_each(|arg| arg.for_each_variable(&mut |variable| bound.push(variable.0)));
+                atom.args
+                    .iter()
+                    .for_each(|arg| arg.for_each_variable(&mut |variable| bound.push(variable.0)));
             }
         }
         let mut so_far: Option<(RelId, Vec<u32>)> = None;
         for (n, or) in ors.iter().enumerate() {
-            let Literal::Or(alternatives) = or else { continue };
+            let Literal::Or(alternatives) = or else {
+                continue;
+            };
             let is_last = n + 1 == ors.len();
             let common = common_variables(alternatives);
             bound.extend(common);
@@ -288,7 +296,13 @@ impl Compiler<'_> {
         }
     }
 
-    fn conjunction(&mut self, rule: u32, head: Conclusion<'_>, body: &[&Literal], n_variables: u32) {
+    fn conjunction(
+        &mut self,
+        rule: u32,
+        head: Conclusion<'_>,
+        body: &[&Literal],
+        n_variables: u32,
+    ) {
         self.conjunction_after(rule, head, body, None, n_variables);
     }
 
@@ -301,7 +315,9 @@ impl Compiler<'_> {
         before: Option<&(RelId, Vec<u32>)>,
         n_variables: u32,
     ) {
-        let mut equal = Substitution { values: vec![None; n_variables as usize] };
+        let mut equal = Substitution {
+            values: vec![None; n_variables as usize],
+        };
         for literal in body {
             if let Literal::Equal(left, right) = literal
                 && !equal.unify(left, right)
@@ -311,7 +327,9 @@ impl Compiler<'_> {
         }
         let mut conditions = Vec::with_capacity(body.len() + 1);
         if let Some((relation, variables)) = before {
-            let args = variables.iter().map(|&variable| self.arg(&Term::Variable(agon_gdl::VariableId(variable)), &equal));
+            let args = variables
+                .iter()
+                .map(|&variable| self.arg(&Term::Variable(agon_gdl::VariableId(variable)), &equal));
             let args = args.collect();
             conditions.push(Condition::Holds(*relation, args));
         }
@@ -340,7 +358,12 @@ impl Compiler<'_> {
         conditions.sort();
         conditions.dedup();
         let head = self.head(head, &equal);
-        let mut clause = Clause { head, body: conditions, n_variables, rule };
+        let mut clause = Clause {
+            head,
+            body: conditions,
+            n_variables,
+            rule,
+        };
         renumber(&mut clause);
         self.clauses.push(clause);
     }
@@ -348,14 +371,23 @@ impl Compiler<'_> {
     fn head(&mut self, head: Conclusion<'_>, equal: &Substitution) -> Head {
         match head {
             Conclusion::Auxiliary(relation, variables) => {
-                let variable = |&variable: &u32| self.arg(&Term::Variable(agon_gdl::VariableId(variable)), equal);
+                let variable = |&variable: &u32| {
+                    self.arg(&Term::Variable(agon_gdl::VariableId(variable)), equal)
+                };
                 Head::Row(relation, variables.iter().map(variable).collect())
             }
             Conclusion::Atom(atom) => {
                 let is_split = is_split(atom.relation);
-                let last = atom.args.last().filter(|_| is_split).map(|last| self.arg(last, equal));
+                let last = atom
+                    .args
+                    .last()
+                    .filter(|_| is_split)
+                    .map(|last| self.arg(last, equal));
                 if let Some(Arg::Variable(_)) = last {
-                    return Head::Any(atom.relation, atom.args.iter().map(|arg| self.arg(arg, equal)).collect());
+                    return Head::Any(
+                        atom.relation,
+                        atom.args.iter().map(|arg| self.arg(arg, equal)).collect(),
+                    );
                 }
                 let (relation, args) = self.atom(atom, equal);
                 Head::Row(relation, args)
@@ -371,7 +403,9 @@ impl Compiler<'_> {
             let id = self.catalog.number(Meaning::Plain(relation), args.len());
             return (id, args.into());
         }
-        let last = args.pop().expect("keywords over fluents and moves have arguments");
+        let last = args
+            .pop()
+            .expect("keywords over fluents and moves have arguments");
         let meaning = match last {
             Arg::Variable(_) => {
                 args.push(last);
@@ -402,7 +436,13 @@ impl Compiler<'_> {
                 let args: Box<[Arg]> = args.iter().map(|arg| self.arg(arg, equal)).collect();
                 let ground: Option<Vec<TermId>> = args
                     .iter()
-                    .map(|arg| if let Arg::Term(term) = arg { Some(*term) } else { None })
+                    .map(|arg| {
+                        if let Arg::Term(term) = arg {
+                            Some(*term)
+                        } else {
+                            None
+                        }
+                    })
                     .collect();
                 match ground {
                     Some(args) => Arg::Term(self.terms.compound(*name, &args)),
@@ -422,13 +462,23 @@ enum Conclusion<'a> {
 
 /// Whether rows of a keyword are split by the outermost name of their last argument.
 pub(crate) fn is_split(relation: RelationId) -> bool {
-    [RelationId::TRUE, RelationId::NEXT, RelationId::INIT, RelationId::LEGAL, RelationId::DOES].contains(&relation)
+    [
+        RelationId::TRUE,
+        RelationId::NEXT,
+        RelationId::INIT,
+        RelationId::LEGAL,
+        RelationId::DOES,
+    ]
+    .contains(&relation)
 }
 
 fn count_alternatives(body: &[Literal]) -> usize {
     body.iter().fold(1_usize, |product, literal| match literal {
         Literal::Or(alternatives) => {
-            let sum: usize = alternatives.iter().map(|conjunction| count_alternatives(conjunction)).sum();
+            let sum: usize = alternatives
+                .iter()
+                .map(|conjunction| count_alternatives(conjunction))
+                .sum();
             product.saturating_mul(sum)
         }
         _ => product,
@@ -447,10 +497,16 @@ fn expand<'a>(body: &[&'a Literal]) -> Vec<Vec<&'a Literal>> {
                     .collect();
                 conjunctions = conjunctions
                     .iter()
-                    .flat_map(|before| expanded.iter().map(|more| [before.as_slice(), more.as_slice()].concat()))
+                    .flat_map(|before| {
+                        expanded
+                            .iter()
+                            .map(|more| [before.as_slice(), more.as_slice()].concat())
+                    })
                     .collect();
             }
-            plain => conjunctions.iter_mut().for_each(|conjunction| conjunction.push(plain)),
+            plain => conjunctions
+                .iter_mut()
+                .for_each(|conjunction| conjunction.push(plain)),
         }
     }
     conjunctions
@@ -464,12 +520,17 @@ fn common_variables(alternatives: &[Vec<Literal>]) -> Vec<u32> {
             let mut here = Vec::new();
             for literal in conjunction {
                 if let Literal::Positive(atom) = literal {
-                    atom.args.iter().for_each(|arg| arg.for_each_variable(&mut |variable| here.push(variable.0)));
+                    atom.args.iter().for_each(|arg| {
+                        arg.for_each_variable(&mut |variable| here.push(variable.0))
+                    });
                 }
             }
             common = Some(match common {
                 None => here,
-                Some(before) => before.into_iter().filter(|variable| here.contains(variable)).collect(),
+                Some(before) => before
+                    .into_iter()
+                    .filter(|variable| here.contains(variable))
+                    .collect(),
             });
         }
     }
@@ -507,7 +568,10 @@ impl<'a> Substitution<'a> {
             (Term::Compound(name, args), Term::Compound(other, others)) => {
                 name == other
                     && args.len() == others.len()
-                    && args.iter().zip(others).all(|(left, right)| self.unify(left, right))
+                    && args
+                        .iter()
+                        .zip(others)
+                        .all(|(left, right)| self.unify(left, right))
             }
             _ => false,
         }
@@ -531,7 +595,9 @@ pub(crate) fn renumber(clause: &mut Clause) {
     }
     for condition in &mut clause.body {
         match condition {
-            Condition::Holds(_, args) | Condition::Fails(_, args) => args.iter_mut().for_each(&mut number),
+            Condition::Holds(_, args) | Condition::Fails(_, args) => {
+                args.iter_mut().for_each(&mut number)
+            }
             Condition::Differ(left, right) => {
                 number(left);
                 number(right);

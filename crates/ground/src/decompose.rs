@@ -33,12 +33,18 @@ pub(crate) struct Decomposed {
 }
 
 /// Splits a clause as far as that makes its parts smaller; `None` if it stays as it is.
-pub(crate) fn decompose(clause: &Clause, catalog: &mut Catalog, auxiliaries: &mut Auxiliaries) -> Option<Decomposed> {
+pub(crate) fn decompose(
+    clause: &Clause,
+    catalog: &mut Catalog,
+    auxiliaries: &mut Auxiliaries,
+) -> Option<Decomposed> {
     let mut rest = clause.clone();
     let (mut new, mut uses) = (Vec::new(), Vec::new());
     while let Some(bag) = smallest_bag(&rest) {
-        let (inside, outside): (Vec<Condition>, Vec<Condition>) =
-            rest.body.into_iter().partition(|condition| bag.holds(condition));
+        let (inside, outside): (Vec<Condition>, Vec<Condition>) = rest
+            .body
+            .into_iter()
+            .partition(|condition| bag.holds(condition));
         let kept = kept_variables(&rest.head, &outside, &bag.variables);
         let (relation, args) = auxiliary(inside, &kept, rest.rule, catalog, auxiliaries, &mut new);
         uses.push(relation);
@@ -49,7 +55,11 @@ pub(crate) fn decompose(clause: &Clause, catalog: &mut Catalog, auxiliaries: &mu
         return None;
     }
     renumber(&mut rest);
-    Some(Decomposed { clause: rest, new, uses })
+    Some(Decomposed {
+        clause: rest,
+        new,
+        uses,
+    })
 }
 
 /// Variables of the conditions that must be joined to be rid of one of them.
@@ -73,13 +83,25 @@ impl Bag {
 /// The smallest bag of a variable that the head does not need, if it is smaller than the clause.
 fn smallest_bag(clause: &Clause) -> Option<Bag> {
     let mut in_head = Vec::new();
-    clause.head.args().iter().for_each(|arg| arg.for_each_variable(&mut |variable| in_head.push(variable)));
+    clause
+        .head
+        .args()
+        .iter()
+        .for_each(|arg| arg.for_each_variable(&mut |variable| in_head.push(variable)));
     let mut all = in_head.clone();
-    clause.body.iter().for_each(|condition| condition.for_each_variable(&mut |variable| all.push(variable)));
+    clause
+        .body
+        .iter()
+        .for_each(|condition| condition.for_each_variable(&mut |variable| all.push(variable)));
     all.sort_unstable();
     all.dedup();
-    let bags = all.iter().filter(|variable| !in_head.contains(variable)).map(|&variable| bag_of(clause, variable));
-    let usable = bags.filter(|bag| bag.variables.len() < all.len() && is_safe(clause, bag) && shrinks(clause, bag, &in_head));
+    let bags = all
+        .iter()
+        .filter(|variable| !in_head.contains(variable))
+        .map(|&variable| bag_of(clause, variable));
+    let usable = bags.filter(|bag| {
+        bag.variables.len() < all.len() && is_safe(clause, bag) && shrinks(clause, bag, &in_head)
+    });
     usable.min_by_key(|bag| bag.variables.len())
 }
 
@@ -102,25 +124,42 @@ fn is_safe(clause: &Clause, bag: &Bag) -> bool {
     let mut bound = Vec::new();
     for condition in clause.body.iter().filter(|condition| bag.holds(condition)) {
         if let Condition::Holds(_, args) = condition {
-            args.iter().for_each(|arg| arg.for_each_variable(&mut |variable| bound.push(variable)));
+            args.iter()
+                .for_each(|arg| arg.for_each_variable(&mut |variable| bound.push(variable)));
         }
     }
-    bag.variables.iter().all(|variable| bound.contains(variable))
+    bag.variables
+        .iter()
+        .all(|variable| bound.contains(variable))
 }
 
 /// Whether something remains outside of the bag, or the bag loses a variable; without that nothing is gained.
 fn shrinks(clause: &Clause, bag: &Bag, in_head: &[u32]) -> bool {
-    let n_inside = clause.body.iter().filter(|condition| bag.holds(condition)).count();
-    let is_projection = bag.variables.iter().any(|variable| !in_head.contains(variable));
+    let n_inside = clause
+        .body
+        .iter()
+        .filter(|condition| bag.holds(condition))
+        .count();
+    let is_projection = bag
+        .variables
+        .iter()
+        .any(|variable| !in_head.contains(variable));
     n_inside < clause.body.len() && is_projection
 }
 
 /// Variables of the bag that the head or conditions outside of it need.
 fn kept_variables(head: &Head, outside: &[Condition], bag: &[u32]) -> Vec<u32> {
     let mut needed = Vec::new();
-    head.args().iter().for_each(|arg| arg.for_each_variable(&mut |variable| needed.push(variable)));
-    outside.iter().for_each(|condition| condition.for_each_variable(&mut |variable| needed.push(variable)));
-    bag.iter().copied().filter(|variable| needed.contains(variable)).collect()
+    head.args()
+        .iter()
+        .for_each(|arg| arg.for_each_variable(&mut |variable| needed.push(variable)));
+    outside
+        .iter()
+        .for_each(|condition| condition.for_each_variable(&mut |variable| needed.push(variable)));
+    bag.iter()
+        .copied()
+        .filter(|variable| needed.contains(variable))
+        .collect()
 }
 
 /// The auxiliary relation that joins these conditions, and its arguments in the clause at hand.
@@ -133,18 +172,40 @@ fn auxiliary(
     new: &mut Vec<Clause>,
 ) -> (RelId, Box<[Arg]>) {
     let (canonical, order) = canonical(body);
-    let number = |variable: u32| order.iter().position(|&other| other == variable).expect("kept variables are in the bag") as u32;
-    let mut columns: Vec<(u32, u32)> = kept.iter().map(|&variable| (number(variable), variable)).collect();
+    let number = |variable: u32| {
+        order
+            .iter()
+            .position(|&other| other == variable)
+            .expect("kept variables are in the bag") as u32
+    };
+    let mut columns: Vec<(u32, u32)> = kept
+        .iter()
+        .map(|&variable| (number(variable), variable))
+        .collect();
     columns.sort_unstable();
     let head: Vec<u32> = columns.iter().map(|&(number, _)| number).collect();
-    let args: Box<[Arg]> = columns.iter().map(|&(_, variable)| Arg::Variable(variable)).collect();
+    let args: Box<[Arg]> = columns
+        .iter()
+        .map(|&(_, variable)| Arg::Variable(variable))
+        .collect();
     let key = (canonical, head);
     if let Some(&known) = auxiliaries.by_body.get(&key) {
         return (known, args);
     }
     let relation = catalog.auxiliary(args.len());
-    let head = Head::Row(relation, key.1.iter().map(|&variable| Arg::Variable(variable)).collect());
-    new.push(Clause { head, body: key.0.clone(), n_variables: order.len() as u32, rule });
+    let head = Head::Row(
+        relation,
+        key.1
+            .iter()
+            .map(|&variable| Arg::Variable(variable))
+            .collect(),
+    );
+    new.push(Clause {
+        head,
+        body: key.0.clone(),
+        n_variables: order.len() as u32,
+        rule,
+    });
     auxiliaries.by_body.insert(key, relation);
     (relation, args)
 }
@@ -157,10 +218,13 @@ fn canonical(mut body: Vec<Condition>) -> (Vec<Condition>, Vec<u32>) {
         let mut nameless = condition.clone();
         let mut seen = Vec::new();
         rename(&mut nameless, &mut |variable| {
-            let idx = seen.iter().position(|&other| other == variable).unwrap_or_else(|| {
-                seen.push(variable);
-                seen.len() - 1
-            });
+            let idx = seen
+                .iter()
+                .position(|&other| other == variable)
+                .unwrap_or_else(|| {
+                    seen.push(variable);
+                    seen.len() - 1
+                });
             idx as u32
         });
         nameless
@@ -168,10 +232,13 @@ fn canonical(mut body: Vec<Condition>) -> (Vec<Condition>, Vec<u32>) {
     let mut order: Vec<u32> = Vec::new();
     for condition in &mut body {
         rename(condition, &mut |variable| {
-            let idx = order.iter().position(|&other| other == variable).unwrap_or_else(|| {
-                order.push(variable);
-                order.len() - 1
-            });
+            let idx = order
+                .iter()
+                .position(|&other| other == variable)
+                .unwrap_or_else(|| {
+                    order.push(variable);
+                    order.len() - 1
+                });
             idx as u32
         });
     }
@@ -180,7 +247,9 @@ fn canonical(mut body: Vec<Condition>) -> (Vec<Condition>, Vec<u32>) {
 
 fn rename(condition: &mut Condition, name: &mut impl FnMut(u32) -> u32) {
     match condition {
-        Condition::Holds(_, args) | Condition::Fails(_, args) => args.iter_mut().for_each(|arg| rename_arg(arg, name)),
+        Condition::Holds(_, args) | Condition::Fails(_, args) => {
+            args.iter_mut().for_each(|arg| rename_arg(arg, name))
+        }
         Condition::Differ(left, right) => {
             rename_arg(left, name);
             rename_arg(right, name);

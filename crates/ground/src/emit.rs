@@ -32,14 +32,19 @@ impl RawRules {
     }
 
     pub(crate) fn body(&self, rule: usize) -> &[u32] {
-        let start = if rule == 0 { 0 } else { self.ends[rule - 1] as usize };
+        let start = if rule == 0 {
+            0
+        } else {
+            self.ends[rule - 1] as usize
+        };
         &self.literals[start..self.ends[rule] as usize]
     }
 
     fn truncate(&mut self, n_rules: usize) {
         self.heads.truncate(n_rules);
         self.ends.truncate(n_rules);
-        self.literals.truncate(self.ends.last().map_or(0, |&end| end as usize));
+        self.literals
+            .truncate(self.ends.last().map_or(0, |&end| end as usize));
     }
 
     /// What the rules cost in a network: a gate for each rule and an input for each literal.
@@ -126,14 +131,20 @@ impl Emitter<'_, '_> {
         let mut n_steps = 0;
         let mut is_over = false;
         for relation in uses {
-            if self.emitted.insert(*relation) {
+            // What does not depend on the state is settled and needs no rules.
+            if self.is_dynamic[relation.idx()] && self.emitted.insert(*relation) {
                 fresh.push(*relation);
-                let Some(clause) = self.auxiliaries.get(relation) else { continue };
+                let Some(clause) = self.auxiliaries.get(relation) else {
+                    continue;
+                };
                 is_over |= matches!(self.clause(clause, room, self.limits.steps), Outcome::Over);
                 n_steps += self.join.n_steps;
             }
         }
-        is_over |= matches!(self.clause(decomposed, room, self.limits.steps), Outcome::Over);
+        is_over |= matches!(
+            self.clause(decomposed, room, self.limits.steps),
+            Outcome::Over
+        );
         n_steps += self.join.n_steps;
         if is_over {
             return Err(exceeded("rules"));
@@ -163,12 +174,18 @@ impl Emitter<'_, '_> {
 
     /// Removes the rules from `before` to `middle`.
     fn keep_second(&mut self, before: usize, middle: usize, literals: usize) {
-        let first_literal = if before == 0 { 0 } else { self.rules.ends[before - 1] as usize };
+        let first_literal = if before == 0 {
+            0
+        } else {
+            self.rules.ends[before - 1] as usize
+        };
         self.rules.heads.drain(before..middle);
         self.rules.ends.drain(before..middle);
         self.rules.literals.drain(first_literal..literals);
         let shift = (literals - first_literal) as u32;
-        self.rules.ends[before..].iter_mut().for_each(|end| *end -= shift);
+        self.rules.ends[before..]
+            .iter_mut()
+            .for_each(|end| *end -= shift);
     }
 
     fn clause(&mut self, clause: &Clause, most_cost: usize, most_steps: u64) -> Outcome {
@@ -178,7 +195,11 @@ impl Emitter<'_, '_> {
         let ends: Vec<u32> = clause
             .body
             .iter()
-            .map(|condition| condition.relation().map_or(0, |relation| self.store.relations[relation.idx()].len()))
+            .map(|condition| {
+                condition
+                    .relation()
+                    .map_or(0, |relation| self.store.relations[relation.idx()].len())
+            })
             .collect();
         let mut sink = Emit {
             head: &clause.head,
@@ -196,19 +217,36 @@ impl Emitter<'_, '_> {
             rules: &mut self.rules,
         };
         let shape = (clause.n_variables, clause.body.len());
-        let bounds = Bounds { ends: &ends, first_start: 0 };
-        if self.join.run(&plan, shape, &bounds, self.store, most_steps, &mut sink) { Outcome::Done } else { Outcome::Over }
+        let bounds = Bounds {
+            ends: &ends,
+            first_start: 0,
+        };
+        if self
+            .join
+            .run(&plan, shape, &bounds, self.store, most_steps, &mut sink)
+        {
+            Outcome::Done
+        } else {
+            Outcome::Over
+        }
     }
 }
 
 /// Conditions over dynamic relations, positive or negated, with their place in the body.
 fn dynamic_conditions(clause: &Clause, is_dynamic: &[bool], positive: bool) -> Vec<(u32, RelId)> {
-    let conditions = clause.body.iter().enumerate().filter_map(|(idx, condition)| match condition {
-        Condition::Holds(relation, _) if positive => Some((idx as u32, *relation)),
-        Condition::Fails(relation, _) if !positive => Some((idx as u32, *relation)),
-        _ => None,
-    });
-    conditions.filter(|(_, relation)| is_dynamic[relation.idx()]).collect()
+    let conditions =
+        clause
+            .body
+            .iter()
+            .enumerate()
+            .filter_map(|(idx, condition)| match condition {
+                Condition::Holds(relation, _) if positive => Some((idx as u32, *relation)),
+                Condition::Fails(relation, _) if !positive => Some((idx as u32, *relation)),
+                _ => None,
+            });
+    conditions
+        .filter(|(_, relation)| is_dynamic[relation.idx()])
+        .collect()
 }
 
 fn negated_values(clause: &Clause, is_dynamic: &[bool]) -> Vec<Vec<Value>> {
@@ -216,7 +254,9 @@ fn negated_values(clause: &Clause, is_dynamic: &[bool]) -> Vec<Vec<Value>> {
         Condition::Fails(relation, args) if is_dynamic[relation.idx()] => Some(args),
         _ => None,
     });
-    conditions.map(|args| args.iter().map(value).collect()).collect()
+    conditions
+        .map(|args| args.iter().map(value).collect())
+        .collect()
 }
 
 /// Writes one ground rule per way to satisfy a clause.
@@ -247,7 +287,9 @@ impl Sink for Emit<'_, '_> {
             self.tuple.push(store.build(value, registers));
         }
         let relation = self.rows.resolve(self.head, &mut self.tuple, store);
-        let row = store.relations[relation.idx()].find(&self.tuple).expect("reachable heads are rows");
+        let row = store.relations[relation.idx()]
+            .find(&self.tuple)
+            .expect("reachable heads are rows");
         for &(condition, relation) in &self.positive {
             let atom = self.atom(relation, rows[condition as usize]);
             self.rules.literals.push(atom * 2);
@@ -264,11 +306,19 @@ impl Sink for Emit<'_, '_> {
         }
         self.rules.heads.push(self.numbering.atom(relation, row));
         self.rules.ends.push(self.rules.literals.len() as u32);
-        if self.rules.cost() > self.most_cost { Flow::Stop } else { Flow::Next }
+        if self.rules.cost() > self.most_cost {
+            Flow::Stop
+        } else {
+            Flow::Next
+        }
     }
 }
 
 /// Rows of all relations, for a report.
 pub(crate) fn total_rows(store: &Store) -> u64 {
-    store.relations.iter().map(|relation| u64::from(Relation::len(relation))).sum()
+    store
+        .relations
+        .iter()
+        .map(|relation| u64::from(Relation::len(relation)))
+        .sum()
 }

@@ -17,7 +17,12 @@ pub struct GroundLimits {
 
 impl Default for GroundLimits {
     fn default() -> GroundLimits {
-        GroundLimits { rules: 20_000_000, bytes: 3 << 30, steps: 400_000_000, depth: 1000 }
+        GroundLimits {
+            rules: 20_000_000,
+            bytes: 3 << 30,
+            steps: 400_000_000,
+            depth: 1000,
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //! - Tarjan 1972, Depth-first search and linear graph algorithms
 
 /// Component number of each node; a component has a smaller number than those that lead to it.
-pub(crate) fn components<'a, N: Copy + 'a>(
+#[must_use]
+pub fn components<'a, N: Copy + 'a>(
     n_nodes: usize,
     successors: impl Fn(u32) -> &'a [N],
     node_of: impl Fn(N) -> u32,
@@ -61,7 +62,11 @@ pub(crate) fn components<'a, N: Copy + 'a>(
 #[cfg(test)]
 mod tests {
     fn components(successors: &[Vec<u32>]) -> Vec<u32> {
-        super::components(successors.len(), |node| &successors[node as usize], |node| node)
+        super::components(
+            successors.len(),
+            |node| &successors[node as usize],
+            |node| node,
+        )
     }
 
     #[test]

@@ -27,7 +27,10 @@ impl Store {
             Value::Register(register) => registers[*register as usize],
             Value::Term(term) => *term,
             Value::Function(name, values) => {
-                let args: Vec<TermId> = values.iter().map(|value| self.build(value, registers)).collect();
+                let args: Vec<TermId> = values
+                    .iter()
+                    .map(|value| self.build(value, registers))
+                    .collect();
                 self.terms.compound(*name, &args)
             }
         }
@@ -39,7 +42,10 @@ impl Store {
             Value::Register(register) => Some(registers[*register as usize]),
             Value::Term(term) => Some(*term),
             Value::Function(name, values) => {
-                let args: Option<Vec<TermId>> = values.iter().map(|value| self.lookup(value, registers)).collect();
+                let args: Option<Vec<TermId>> = values
+                    .iter()
+                    .map(|value| self.lookup(value, registers))
+                    .collect();
                 self.terms.find_compound(*name, &args?)
             }
         }
@@ -65,8 +71,13 @@ impl Store {
             Pattern::Same(register) => registers[*register as usize] == term,
             Pattern::Term(other) => *other == term,
             Pattern::Function(name, patterns) => match self.terms.view(term) {
-                TermView::Compound(other, args) if other == *name && args.len() == patterns.len() => {
-                    patterns.iter().zip(args).all(|(pattern, &arg)| self.matches(pattern, arg, registers))
+                TermView::Compound(other, args)
+                    if other == *name && args.len() == patterns.len() =>
+                {
+                    patterns
+                        .iter()
+                        .zip(args)
+                        .all(|(pattern, &arg)| self.matches(pattern, arg, registers))
                 }
                 _ => false,
             },
@@ -140,7 +151,6 @@ impl Join {
                     Flow::NextHead => at = plan.settled_at,
                     Flow::Stop => return false,
                 }
-                is_entry = false;
             } else {
                 // Step 2. Find the next row of this step, or pass its test.
                 self.n_steps += 1;
@@ -169,17 +179,35 @@ impl Join {
     }
 
     /// Moves a step to its first (on entry) or next row that matches.
-    fn advance(&mut self, step: &Step, at: usize, is_entry: bool, bounds: &Bounds<'_>, store: &mut Store) -> bool {
+    fn advance(
+        &mut self,
+        step: &Step,
+        at: usize,
+        is_entry: bool,
+        bounds: &Bounds<'_>,
+        store: &mut Store,
+    ) -> bool {
         match step {
-            Step::Differ(left, right) => store.build(left, &self.registers) != store.build(right, &self.registers),
-            Step::Absent { condition, relation, values } => {
+            Step::Differ(left, right) => {
+                store.build(left, &self.registers) != store.build(right, &self.registers)
+            }
+            Step::Absent {
+                condition,
+                relation,
+                values,
+            } => {
                 if !store.lookup_all(values, &self.registers, &mut self.key) {
                     return true;
                 }
                 let found = store.relations[relation.idx()].find(&self.key);
                 found.is_none_or(|row| row >= bounds.ends[*condition as usize])
             }
-            Step::Rows { condition, relation, access, load } => {
+            Step::Rows {
+                condition,
+                relation,
+                access,
+                load,
+            } => {
                 let end = bounds.ends[*condition as usize];
                 let relation = &store.relations[relation.idx()];
                 let mut row = match (access, is_entry) {
@@ -198,7 +226,9 @@ impl Join {
                             NO_ROW
                         }
                     }
-                    (Access::Index(index, _), false) => relation.next_match(*index, self.cursors[at]),
+                    (Access::Index(index, _), false) => {
+                        relation.next_match(*index, self.cursors[at])
+                    }
                     (Access::Exact(key), true) => {
                         if store.lookup_all(key, &self.registers, &mut self.key) {
                             relation.find(&self.key).unwrap_or(NO_ROW)
@@ -215,7 +245,9 @@ impl Join {
                     }
                     let values = relation.row(row);
                     let registers = &mut self.registers;
-                    if load.iter().all(|(column, pattern)| store.matches(pattern, values[*column as usize], registers)) {
+                    if load.iter().all(|(column, pattern)| {
+                        store.matches(pattern, values[*column as usize], registers)
+                    }) {
                         self.cursors[at] = row;
                         self.rows[*condition as usize] = row;
                         return true;

@@ -42,6 +42,7 @@ use join::{Join, Store};
 use reach::{Exceeded, Rows};
 
 pub use error::{GroundError, GroundLimits};
+pub use graph::components;
 pub use program::{AtomId, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, Role, Truth};
 pub use term::{TermId, TermTable, TermView};
 
@@ -50,7 +51,11 @@ pub use term::{TermId, TermTable, TermView};
 /// # Errors
 /// [`GroundError::TooLarge`] if a limit is reached, [`GroundError::Unstratified`] if an atom depends on its own
 /// negation, [`GroundError::Stopped`] if `stop` said so.
-pub fn ground(rules: &Rules, limits: &GroundLimits, stop: &dyn Fn() -> bool) -> Result<GroundProgram, GroundError> {
+pub fn ground(
+    rules: &Rules,
+    limits: &GroundLimits,
+    stop: &dyn Fn() -> bool,
+) -> Result<GroundProgram, GroundError> {
     let mut catalog = Catalog::default();
     let mut store = Store::default();
     let clauses = clause::clauses(rules, &mut catalog, &mut store.terms)?;
@@ -58,19 +63,41 @@ pub fn ground(rules: &Rules, limits: &GroundLimits, stop: &dyn Fn() -> bool) -> 
     let mut is_dynamic = reach::dynamic_relations(&split.reachable, &catalog);
     let mut rows = Rows::new(&mut catalog);
     let explain = |exceeded: &Exceeded, clause: &Clause| explain(rules, exceeded, clause);
-    reach::reach(&split.reachable, &is_dynamic, limits, stop, &mut rows, &mut store)
-        .map_err(|exceeded| explain(&exceeded, &split.reachable[exceeded.clause]))?;
+    reach::reach(
+        &split.reachable,
+        &is_dynamic,
+        limits,
+        stop,
+        &mut rows,
+        &mut store,
+    )
+    .map_err(|exceeded| explain(&exceeded, &split.reachable[exceeded.clause]))?;
     for relation in is_dynamic.len()..rows.catalog.len() {
         let keyword = rows.catalog.meaning(RelId(relation as u32)).relation();
         is_dynamic.push(keyword != Some(agon_gdl::RelationId::INIT));
     }
     rows.make_room(&mut store);
     let numbering = Numbering::new(&store, &is_dynamic);
-    let raw = emit_all(&mut split, &is_dynamic, limits, stop, &mut rows, &mut store, &numbering)
-        .map_err(|exceeded| explain(&exceeded, &split.choices[exceeded.clause].clause))?;
+    let raw = emit_all(
+        &mut split,
+        &is_dynamic,
+        limits,
+        stop,
+        &mut rows,
+        &mut store,
+        &numbering,
+    )
+    .map_err(|exceeded| explain(&exceeded, &split.choices[exceeded.clause].clause))?;
     let links = assemble::links(rules, &mut rows, &mut store, &numbering);
     let bounds = simplify::bounds(&raw, &links, numbering.n_atoms);
-    let program = assemble::assemble(rules, &mut rows, &mut store, &numbering, (&raw, &links, &bounds), &is_dynamic);
+    let program = assemble::assemble(
+        rules,
+        &mut rows,
+        &mut store,
+        &numbering,
+        (&raw, &links, &bounds),
+        &is_dynamic,
+    );
     strata::check(&program)?;
     Ok(program)
 }
@@ -86,7 +113,11 @@ struct Split {
 impl Split {
     fn new(clauses: Vec<Clause>, catalog: &mut Catalog) -> Split {
         let mut known = Auxiliaries::default();
-        let mut split = Split { choices: Vec::new(), reachable: Vec::new(), auxiliaries: FxHashMap::default() };
+        let mut split = Split {
+            choices: Vec::new(),
+            reachable: Vec::new(),
+            auxiliaries: FxHashMap::default(),
+        };
         for clause in clauses {
             let decomposed = decompose::decompose(&clause, catalog, &mut known).map(|decomposed| {
                 for auxiliary in decomposed.new {
@@ -97,7 +128,11 @@ impl Split {
                 }
                 (decomposed.clause, decomposed.uses)
             });
-            split.reachable.push(decomposed.as_ref().map_or_else(|| clause.clone(), |(clause, _)| clause.clone()));
+            split.reachable.push(
+                decomposed
+                    .as_ref()
+                    .map_or_else(|| clause.clone(), |(clause, _)| clause.clone()),
+            );
             split.choices.push(Choice { clause, decomposed });
         }
         split

@@ -54,7 +54,11 @@ pub(crate) enum Step {
         load: Box<[(u32, Pattern)]>,
     },
     /// Goes on only if the row is not there.
-    Absent { condition: u32, relation: RelId, values: Box<[Value]> },
+    Absent {
+        condition: u32,
+        relation: RelId,
+        values: Box<[Value]>,
+    },
     /// Goes on only if the values differ.
     Differ(Value, Value),
 }
@@ -99,12 +103,21 @@ pub(crate) fn plan(
     }
     let settled_at = settled_at(clause, &planner.steps);
     let steps = planner.steps;
-    Plan { steps, settled_at, size: size(clause, relations) }
+    Plan {
+        steps,
+        settled_at,
+        size: size(clause, relations),
+    }
 }
 
 /// Total size of the relations that a clause joins.
 pub(crate) fn size(clause: &Clause, relations: &[Relation]) -> u64 {
-    clause.body.iter().filter_map(Condition::relation).map(|relation| u64::from(relations[relation.idx()].len())).sum()
+    clause
+        .body
+        .iter()
+        .filter_map(Condition::relation)
+        .map(|relation| u64::from(relations[relation.idx()].len()))
+        .sum()
 }
 
 struct Planner<'a> {
@@ -128,7 +141,11 @@ impl Planner<'_> {
                 condition if !condition.args().all(|arg| self.is_bound(arg)) => continue,
                 Condition::Fails(relation, args) => {
                     let values = args.iter().map(value).collect();
-                    Step::Absent { condition: idx as u32, relation: *relation, values }
+                    Step::Absent {
+                        condition: idx as u32,
+                        relation: *relation,
+                        values,
+                    }
                 }
                 Condition::Differ(left, right) => Step::Differ(value(left), value(right)),
             };
@@ -141,7 +158,9 @@ impl Planner<'_> {
     fn cheapest(&self) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
         for (idx, condition) in self.clause.body.iter().enumerate() {
-            let Condition::Holds(relation, args) = condition else { continue };
+            let Condition::Holds(relation, args) = condition else {
+                continue;
+            };
             if self.is_done[idx] {
                 continue;
             }
@@ -159,9 +178,20 @@ impl Planner<'_> {
 
     fn take(&mut self, idx: usize, is_scan: bool) {
         let clause = self.clause;
-        let Condition::Holds(relation, args) = &clause.body[idx] else { return };
-        let columns = if is_scan { Vec::new() } else { self.bound_columns(args) };
-        let values = || columns.iter().map(|&column| value(&args[column as usize])).collect();
+        let Condition::Holds(relation, args) = &clause.body[idx] else {
+            return;
+        };
+        let columns = if is_scan {
+            Vec::new()
+        } else {
+            self.bound_columns(args)
+        };
+        let values = || {
+            columns
+                .iter()
+                .map(|&column| value(&args[column as usize]))
+                .collect()
+        };
         let access = if columns.is_empty() && (is_scan || !args.is_empty()) {
             Access::Scan
         } else if columns.len() == args.len() {
@@ -177,11 +207,18 @@ impl Planner<'_> {
             }
         }
         self.is_done[idx] = true;
-        self.steps.push(Step::Rows { condition: idx as u32, relation: *relation, access, load: load.into() });
+        self.steps.push(Step::Rows {
+            condition: idx as u32,
+            relation: *relation,
+            access,
+            load: load.into(),
+        });
     }
 
     fn bound_columns(&self, args: &[Arg]) -> Vec<u32> {
-        (0..args.len() as u32).filter(|&column| self.is_bound(&args[column as usize])).collect()
+        (0..args.len() as u32)
+            .filter(|&column| self.is_bound(&args[column as usize]))
+            .collect()
     }
 
     fn is_bound(&self, arg: &Arg) -> bool {
@@ -200,7 +237,9 @@ impl Planner<'_> {
                     Pattern::Bind(*variable)
                 }
             }
-            Arg::Function(name, args) => Pattern::Function(*name, args.iter().map(|arg| self.pattern(arg)).collect()),
+            Arg::Function(name, args) => {
+                Pattern::Function(*name, args.iter().map(|arg| self.pattern(arg)).collect())
+            }
         }
     }
 }
@@ -216,12 +255,19 @@ pub(crate) fn value(arg: &Arg) -> Value {
 
 fn settled_at(clause: &Clause, steps: &[Step]) -> usize {
     let mut needed = vec![false; clause.n_variables as usize];
-    clause.head.args().iter().for_each(|arg| arg.for_each_variable(&mut |variable| needed[variable as usize] = true));
+    clause
+        .head
+        .args()
+        .iter()
+        .for_each(|arg| arg.for_each_variable(&mut |variable| needed[variable as usize] = true));
     let binds_needed = |step: &Step| match step {
         Step::Rows { load, .. } => load.iter().any(|(_, pattern)| binds(pattern, &needed)),
         Step::Absent { .. } | Step::Differ(..) => false,
     };
-    steps.iter().rposition(binds_needed).map_or(0, |last| last + 1)
+    steps
+        .iter()
+        .rposition(binds_needed)
+        .map_or(0, |last| last + 1)
 }
 
 fn binds(pattern: &Pattern, needed: &[bool]) -> bool {

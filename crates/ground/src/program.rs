@@ -187,7 +187,9 @@ impl GroundProgram {
     /// The bodies of the rules of a derived atom; a fluent or move has none.
     pub fn bodies(&self, atom: AtomId) -> impl Iterator<Item = &[Literal]> + Clone {
         let rules = self.rule_range(atom);
-        rules.map(|rule| &self.rules.literals[self.body_start(rule)..self.rules.body_ends[rule] as usize])
+        rules.map(|rule| {
+            &self.rules.literals[self.body_start(rule)..self.rules.body_ends[rule] as usize]
+        })
     }
 
     /// The literals of all bodies of an atom, one after the other.
@@ -201,12 +203,20 @@ impl GroundProgram {
             return 0..0;
         }
         let idx = (atom.0 - self.atoms.first_derived) as usize;
-        let start = if idx == 0 { 0 } else { self.rules.rule_ends[idx - 1] as usize };
+        let start = if idx == 0 {
+            0
+        } else {
+            self.rules.rule_ends[idx - 1] as usize
+        };
         start..self.rules.rule_ends[idx] as usize
     }
 
     fn body_start(&self, rule: usize) -> usize {
-        if rule == 0 { 0 } else { self.rules.body_ends[rule - 1] as usize }
+        if rule == 0 {
+            0
+        } else {
+            self.rules.body_ends[rule - 1] as usize
+        }
     }
 
     /// A term in prefix form.
@@ -225,15 +235,26 @@ impl GroundProgram {
             return self.derived_text(idx as usize);
         }
         let of = |role: &Role| role.moves.iter().find(|of| of.does == atom).copied();
-        let found = self.roles.iter().find_map(|role| of(role).map(|of| (role, of)));
+        let found = self
+            .roles
+            .iter()
+            .find_map(|role| of(role).map(|of| (role, of)));
         found.map_or_else(String::new, |(role, of)| {
-            format!("(does {} {})", self.term_text(role.name), self.term_text(of.term))
+            format!(
+                "(does {} {})",
+                self.term_text(role.name),
+                self.term_text(of.term)
+            )
         })
     }
 
     fn derived_text(&self, idx: usize) -> String {
         let name = self.atoms.names[idx];
-        let start = if idx == 0 { 0 } else { self.atoms.names[idx - 1].end as usize };
+        let start = if idx == 0 {
+            0
+        } else {
+            self.atoms.names[idx - 1].end as usize
+        };
         let args = &self.atoms.args[start..name.end as usize];
         let mut out = match name.kind {
             NameKind::Relation(name) => self.symbols.name(name).to_owned(),
@@ -261,15 +282,30 @@ impl fmt::Display for GroundProgram {
         };
         for fluent in &self.fluents {
             let initial = if fluent.is_initial { " initial" } else { "" };
-            writeln!(f, "fluent {} next {}{initial}", self.term_text(fluent.term), truth(fluent.next))?;
+            writeln!(
+                f,
+                "fluent {} next {}{initial}",
+                self.term_text(fluent.term),
+                truth(fluent.next)
+            )?;
         }
         for role in &self.roles {
             let name = self.term_text(role.name);
             for of in &role.moves {
-                writeln!(f, "move {name} {} legal {}", self.term_text(of.term), truth(of.legal))?;
+                writeln!(
+                    f,
+                    "move {name} {} legal {}",
+                    self.term_text(of.term),
+                    truth(of.legal)
+                )?;
             }
             for goal in &role.goals {
-                writeln!(f, "goal {name} {} when {}", self.term_text(goal.value), truth(goal.holds))?;
+                writeln!(
+                    f,
+                    "goal {name} {} when {}",
+                    self.term_text(goal.value),
+                    truth(goal.holds)
+                )?;
             }
         }
         writeln!(f, "terminal {}", truth(self.terminal))?;
@@ -289,6 +325,12 @@ impl fmt::Display for GroundProgram {
 
 impl fmt::Debug for GroundProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GroundProgram({} fluents, {} atoms, {} rules)", self.fluents.len(), self.n_atoms(), self.n_rules())
+        write!(
+            f,
+            "GroundProgram({} fluents, {} atoms, {} rules)",
+            self.fluents.len(),
+            self.n_atoms(),
+            self.n_rules()
+        )
     }
 }

@@ -48,7 +48,12 @@ impl<'a> Rows<'a> {
                 any.insert(keyword, relation);
             }
         }
-        Rows { catalog, follows: FxHashMap::default(), any, links: FxHashMap::default() }
+        Rows {
+            catalog,
+            follows: FxHashMap::default(),
+            any,
+            links: FxHashMap::default(),
+        }
     }
 
     /// The row of the relation with its shape, for a row of a relation over all fluents or moves.
@@ -57,11 +62,18 @@ impl<'a> Rows<'a> {
     }
 
     /// The relation and row that a head stands for, given its arguments.
-    pub(crate) fn resolve(&mut self, head: &Head, tuple: &mut Vec<TermId>, store: &mut Store) -> RelId {
+    pub(crate) fn resolve(
+        &mut self,
+        head: &Head,
+        tuple: &mut Vec<TermId>,
+        store: &mut Store,
+    ) -> RelId {
         match head {
             Head::Row(relation, _) => *relation,
             Head::Any(keyword, _) => {
-                let whole = tuple.pop().expect("the last argument is the fluent or move");
+                let whole = tuple
+                    .pop()
+                    .expect("the last argument is the fluent or move");
                 let meaning = match store.terms.view(whole) {
                     TermView::Constant(name) => Meaning::OfConstant(*keyword, name),
                     TermView::Compound(name, args) => {
@@ -82,7 +94,14 @@ impl<'a> Rows<'a> {
         if !is_new {
             return;
         }
-        let Some(keyword) = self.catalog.meaning(relation).relation().filter(|&keyword| is_split(keyword)) else { return };
+        let Some(keyword) = self
+            .catalog
+            .meaning(relation)
+            .relation()
+            .filter(|&keyword| is_split(keyword))
+        else {
+            return;
+        };
         if let Some(&any) = self.any.get(&keyword) {
             let whole = self.whole(relation, tuple, store);
             let mut of_any = tuple[..tuple.len().min(n_before(keyword))].to_vec();
@@ -95,7 +114,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn follower(&mut self, relation: RelId, keyword: RelationId, store: &mut Store) -> Option<RelId> {
+    fn follower(
+        &mut self,
+        relation: RelId,
+        keyword: RelationId,
+        store: &mut Store,
+    ) -> Option<RelId> {
         let target = match keyword {
             RelationId::NEXT | RelationId::INIT => RelationId::TRUE,
             RelationId::LEGAL => RelationId::DOES,
@@ -125,7 +149,9 @@ impl<'a> Rows<'a> {
     pub(crate) fn whole(&self, relation: RelId, tuple: &[TermId], store: &mut Store) -> TermId {
         match self.catalog.meaning(relation) {
             Meaning::OfConstant(_, name) => store.terms.constant(name),
-            Meaning::OfFunction(keyword, name, _) => store.terms.compound(name, &tuple[n_before(keyword)..]),
+            Meaning::OfFunction(keyword, name, _) => {
+                store.terms.compound(name, &tuple[n_before(keyword)..])
+            }
             Meaning::OfAny(_) | Meaning::Plain(_) | Meaning::Auxiliary(_) => tuple[tuple.len() - 1],
         }
     }
@@ -133,7 +159,9 @@ impl<'a> Rows<'a> {
     /// Gives every relation of the catalog its rows.
     pub(crate) fn make_room(&self, store: &mut Store) {
         for idx in store.relations.len()..self.catalog.len() {
-            store.relations.push(Relation::new(self.catalog.arity(RelId(idx as u32))));
+            store
+                .relations
+                .push(Relation::new(self.catalog.arity(RelId(idx as u32))));
         }
     }
 }
@@ -157,13 +185,19 @@ pub(crate) fn dynamic_relations(clauses: &[Clause], catalog: &Catalog) -> Vec<bo
             RelationId::GOAL,
             RelationId::TERMINAL,
         ];
-        if catalog.meaning(relation).relation().is_some_and(|keyword| always.contains(&keyword)) {
+        if catalog
+            .meaning(relation)
+            .relation()
+            .is_some_and(|keyword| always.contains(&keyword))
+        {
             queue.push(relation);
         }
     }
     queue.extend(negative_cycles(clauses, catalog));
     for clause in clauses {
-        let Head::Row(head, _) = clause.head else { continue };
+        let Head::Row(head, _) = clause.head else {
+            continue;
+        };
         for used in clause.body.iter().filter_map(Condition::relation) {
             users[used.idx()].push(head.0);
         }
@@ -182,7 +216,9 @@ fn negative_cycles(clauses: &[Clause], catalog: &Catalog) -> Vec<RelId> {
     let component = components(graph.len(), |node| &graph[node as usize], |node| node);
     let mut found = Vec::new();
     for clause in clauses {
-        let Head::Row(head, _) = clause.head else { continue };
+        let Head::Row(head, _) = clause.head else {
+            continue;
+        };
         for condition in &clause.body {
             if let Condition::Fails(used, _) = condition
                 && component[used.idx()] == component[head.idx()]
@@ -198,7 +234,13 @@ fn relation_graph(clauses: &[Clause], catalog: &Catalog) -> Vec<Vec<u32>> {
     let mut graph: Vec<Vec<u32>> = vec![Vec::new(); catalog.len()];
     for clause in clauses {
         if let Head::Row(head, _) = clause.head {
-            graph[head.idx()].extend(clause.body.iter().filter_map(Condition::relation).map(|used| used.0));
+            graph[head.idx()].extend(
+                clause
+                    .body
+                    .iter()
+                    .filter_map(Condition::relation)
+                    .map(|used| used.0),
+            );
         }
     }
     graph
@@ -244,7 +286,8 @@ pub(crate) fn reach(
 fn strata(clauses: &[Clause], fixed: &[usize], catalog: &Catalog) -> Vec<Vec<usize>> {
     let graph = relation_graph(clauses, catalog);
     let component = components(graph.len(), |node| &graph[node as usize], |node| node);
-    let mut by_component: std::collections::BTreeMap<u32, Vec<usize>> = std::collections::BTreeMap::new();
+    let mut by_component: std::collections::BTreeMap<u32, Vec<usize>> =
+        std::collections::BTreeMap::new();
     for &clause in fixed {
         // `(init ?f)` is needed by nothing that is static.
         let stratum = match clauses[clause].head {
@@ -319,7 +362,13 @@ impl Fixpoint<'_, '_> {
     }
 
     /// Joins a clause with the new rows of one condition, or with all rows.
-    fn join_clause(&mut self, idx: usize, first: usize, old: &[u32], now: &[u32]) -> Result<(), Exceeded> {
+    fn join_clause(
+        &mut self,
+        idx: usize,
+        first: usize,
+        old: &[u32],
+        now: &[u32],
+    ) -> Result<(), Exceeded> {
         let clause = &self.clauses[idx];
         let plan = self.plan(idx, first);
         let ends: Vec<u32> = clause
@@ -327,8 +376,12 @@ impl Fixpoint<'_, '_> {
             .iter()
             .enumerate()
             .map(|(condition, of)| match of {
-                Condition::Holds(relation, _) if first != NO_FIRST && condition < first => old[relation.idx()],
-                Condition::Holds(relation, _) | Condition::Fails(relation, _) => now[relation.idx()],
+                Condition::Holds(relation, _) if first != NO_FIRST && condition < first => {
+                    old[relation.idx()]
+                }
+                Condition::Holds(relation, _) | Condition::Fails(relation, _) => {
+                    now[relation.idx()]
+                }
                 Condition::Differ(..) => 0,
             })
             .collect();
@@ -338,11 +391,22 @@ impl Fixpoint<'_, '_> {
         };
         let head: Vec<Value> = clause.head.args().iter().map(value).collect();
         let most = self.limits.steps.saturating_sub(self.n_steps);
-        let mut sink =
-            Derive { head: &clause.head, values: &head, tuple: Vec::new(), rows: self.rows, most_depth: self.limits.depth, is_too_deep: false };
+        let mut sink = Derive {
+            head: &clause.head,
+            values: &head,
+            tuple: Vec::new(),
+            rows: self.rows,
+            most_depth: self.limits.depth,
+            is_too_deep: false,
+        };
         let shape = (clause.n_variables, clause.body.len());
-        let bounds = Bounds { ends: &ends, first_start };
-        let is_done = self.join.run(&plan, shape, &bounds, self.store, most, &mut sink);
+        let bounds = Bounds {
+            ends: &ends,
+            first_start,
+        };
+        let is_done = self
+            .join
+            .run(&plan, shape, &bounds, self.store, most, &mut sink);
         let is_too_deep = sink.is_too_deep;
         self.plans.insert((idx, first), plan);
         self.account(idx, is_done, is_too_deep)
@@ -351,20 +415,36 @@ impl Fixpoint<'_, '_> {
     fn account(&mut self, idx: usize, is_done: bool, is_too_deep: bool) -> Result<(), Exceeded> {
         self.n_steps += self.join.n_steps;
         self.work[idx] += self.join.n_steps;
-        let worst = || (0..self.work.len()).max_by_key(|&clause| self.work[clause]).unwrap_or(idx);
+        let worst = || {
+            (0..self.work.len())
+                .max_by_key(|&clause| self.work[clause])
+                .unwrap_or(idx)
+        };
         if is_too_deep {
-            return Err(Exceeded { what: "term depth", clause: idx });
+            return Err(Exceeded {
+                what: "term depth",
+                clause: idx,
+            });
         }
         if !is_done {
-            return Err(Exceeded { what: "join steps", clause: worst() });
+            return Err(Exceeded {
+                what: "join steps",
+                clause: worst(),
+            });
         }
         if self.n_steps - self.bytes_checked_at > 1_000_000 || self.n_steps == 0 {
             self.bytes_checked_at = self.n_steps;
             if self.store.bytes() > self.limits.bytes {
-                return Err(Exceeded { what: "memory", clause: worst() });
+                return Err(Exceeded {
+                    what: "memory",
+                    clause: worst(),
+                });
             }
             if (self.stop)() {
-                return Err(Exceeded { what: "time", clause: worst() });
+                return Err(Exceeded {
+                    what: "time",
+                    clause: worst(),
+                });
             }
         }
         Ok(())
@@ -378,8 +458,14 @@ impl Fixpoint<'_, '_> {
         {
             return known;
         }
-        let is_tested = |relation: RelId| !self.is_dynamic.get(relation.idx()).copied().unwrap_or(true);
-        plan(clause, (first != NO_FIRST).then_some(first), &mut self.store.relations, is_tested)
+        let is_tested =
+            |relation: RelId| !self.is_dynamic.get(relation.idx()).copied().unwrap_or(true);
+        plan(
+            clause,
+            (first != NO_FIRST).then_some(first),
+            &mut self.store.relations,
+            is_tested,
+        )
     }
 }
 

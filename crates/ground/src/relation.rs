@@ -8,10 +8,6 @@ use hashbrown::HashTable;
 
 use crate::term::TermId;
 
-/// A row of a [`Relation`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct RowId(pub(crate) u32);
-
 /// No row.
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
@@ -46,11 +42,10 @@ struct Group {
 
 impl Relation {
     pub(crate) fn new(arity: usize) -> Relation {
-        Relation { arity, ..Relation::default() }
-    }
-
-    pub(crate) fn arity(&self) -> usize {
-        self.arity
+        Relation {
+            arity,
+            ..Relation::default()
+        }
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -72,7 +67,8 @@ impl Relation {
             return (known, false);
         }
         let row = self.n_rows;
-        self.rows.insert_unique(hash, row, |&row| hash_tuple(of(row)));
+        self.rows
+            .insert_unique(hash, row, |&row| hash_tuple(of(row)));
         self.values.extend_from_slice(tuple);
         self.n_rows += 1;
         for index in &mut self.indexes {
@@ -83,12 +79,18 @@ impl Relation {
 
     /// The row of a tuple.
     pub(crate) fn find(&self, tuple: &[TermId]) -> Option<u32> {
-        self.rows.find(hash_tuple(tuple), |&row| self.row(row) == tuple).copied()
+        self.rows
+            .find(hash_tuple(tuple), |&row| self.row(row) == tuple)
+            .copied()
     }
 
     /// The index on some columns, made if it is not there.
     pub(crate) fn index_on(&mut self, columns: &[u32]) -> IndexId {
-        if let Some(idx) = self.indexes.iter().position(|index| *index.columns == *columns) {
+        if let Some(idx) = self
+            .indexes
+            .iter()
+            .position(|index| *index.columns == *columns)
+        {
             return IndexId(idx as u32);
         }
         let mut index = Index {
@@ -109,7 +111,11 @@ impl Relation {
         let index = &self.indexes[index.0 as usize];
         let is_it = |&group: &u32| {
             let row = self.row(index.groups[group as usize].first);
-            index.columns.iter().zip(key).all(|(&column, &value)| row[column as usize] == value)
+            index
+                .columns
+                .iter()
+                .zip(key)
+                .all(|(&column, &value)| row[column as usize] == value)
         };
         match index.by_key.find(hash_tuple(key), is_it) {
             Some(&group) => index.groups[group as usize].first,
@@ -133,14 +139,20 @@ impl Relation {
         }
         match self.indexes.iter().find(|index| *index.columns == *columns) {
             Some(index) => n_rows / index.groups.len().max(1) as f64,
-            None => n_rows.powf(1.0 - columns.len() as f64 / self.arity as f64).max(1.0),
+            None => n_rows
+                .powf(1.0 - columns.len() as f64 / self.arity as f64)
+                .max(1.0),
         }
     }
 
     /// Bytes in use, roughly.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.n_rows as usize;
-        let of_indexes: usize = self.indexes.iter().map(|index| rows * 4 + index.groups.len() * 13).sum();
+        let of_indexes: usize = self
+            .indexes
+            .iter()
+            .map(|index| rows * 4 + index.groups.len() * 13)
+            .sum();
         rows * (self.arity * 4 + 6) + of_indexes
     }
 }
@@ -150,13 +162,17 @@ impl Index {
         let of = |row: u32, column: u32| values[row as usize * arity + column as usize];
         let hash_of = |row: u32| {
             let mut hash = Mix::new(self.columns.len());
-            self.columns.iter().for_each(|&column| hash.add(of(row, column)));
+            self.columns
+                .iter()
+                .for_each(|&column| hash.add(of(row, column)));
             hash.finish()
         };
         let hash = hash_of(row);
         let same = |&group: &u32| {
             let first = self.groups[group as usize].first;
-            self.columns.iter().all(|&column| of(first, column) == of(row, column))
+            self.columns
+                .iter()
+                .all(|&column| of(first, column) == of(row, column))
         };
         self.next.push(NO_ROW);
         match self.by_key.find(hash, same) {
@@ -167,9 +183,13 @@ impl Index {
             }
             None => {
                 let group = self.groups.len() as u32;
-                self.groups.push(Group { first: row, last: row });
+                self.groups.push(Group {
+                    first: row,
+                    last: row,
+                });
                 let groups = &self.groups;
-                self.by_key.insert_unique(hash, group, |&group| hash_of(groups[group as usize].first));
+                self.by_key
+                    .insert_unique(hash, group, |&group| hash_of(groups[group as usize].first));
             }
         }
     }
@@ -231,7 +251,9 @@ mod tests {
             found.push(relation.row(row)[1].0);
             row = relation.next_match(index, row);
         }
-        let expected: Vec<u32> = std::iter::once(2).chain((3..50).filter(|last| last % 3 == 1)).collect();
+        let expected: Vec<u32> = std::iter::once(2)
+            .chain((3..50).filter(|last| last % 3 == 1))
+            .collect();
         assert_eq!(found, expected);
         assert_eq!(relation.first_match(index, &tuple(&[9])), NO_ROW);
     }

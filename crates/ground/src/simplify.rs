@@ -27,7 +27,10 @@ pub(crate) struct Links {
 pub(crate) fn bounds(rules: &RawRules, links: &Links, n_atoms: u32) -> Bounds {
     let uses = Uses::new(rules, n_atoms);
     let follows = Follows::new(links, n_atoms);
-    let mut bounds = Bounds { possible: Vec::new(), certain: vec![false; n_atoms as usize] };
+    let mut bounds = Bounds {
+        possible: Vec::new(),
+        certain: vec![false; n_atoms as usize],
+    };
     loop {
         let possible = possible(rules, links, &follows, &uses, &bounds.certain);
         let certain = certain(rules, &uses, &possible);
@@ -63,7 +66,10 @@ impl Uses {
                 *slot += 1;
             }
         }
-        Uses { starts, rules: of_rules }
+        Uses {
+            starts,
+            rules: of_rules,
+        }
     }
 
     fn of(&self, atom: u32) -> &[u32] {
@@ -87,11 +93,21 @@ impl Follows {
     }
 }
 
-fn possible(rules: &RawRules, links: &Links, follows: &Follows, uses: &Uses, certain: &[bool]) -> Vec<bool> {
+fn possible(
+    rules: &RawRules,
+    links: &Links,
+    follows: &Follows,
+    uses: &Uses,
+    certain: &[bool],
+) -> Vec<bool> {
     let is_refuted = |literal: &u32| literal % 2 == 1 && certain[(literal / 2) as usize];
     let waits = |rule: usize| {
         let body = rules.body(rule);
-        if body.iter().any(is_refuted) { NONE } else { body.iter().filter(|literal| *literal % 2 == 0).count() as u32 }
+        if body.iter().any(is_refuted) {
+            NONE
+        } else {
+            body.iter().filter(|literal| *literal % 2 == 0).count() as u32
+        }
     };
     let mut holds = vec![false; follows.by_atom.len()];
     let mut queue: Vec<u32> = Vec::new();
@@ -128,7 +144,11 @@ fn certain(rules: &RawRules, uses: &Uses, possible: &[bool]) -> Vec<bool> {
     let waits = |rule: usize| {
         let body = rules.body(rule);
         let is_open = |literal: &u32| literal % 2 == 1 && possible[(literal / 2) as usize];
-        if body.iter().any(is_open) { NONE } else { body.iter().filter(|literal| *literal % 2 == 0).count() as u32 }
+        if body.iter().any(is_open) {
+            NONE
+        } else {
+            body.iter().filter(|literal| *literal % 2 == 0).count() as u32
+        }
     };
     let mut holds = vec![false; possible.len()];
     let mut queue: Vec<u32> = Vec::new();

@@ -7,15 +7,26 @@ use crate::program::{AtomId, GroundProgram};
 /// Refuses a program in which an atom depends on its own negation within one state; names the cycle.
 pub(crate) fn check(program: &GroundProgram) -> Result<(), GroundError> {
     let n_atoms = program.n_atoms() as usize;
-    let component = components(n_atoms, |atom| program.all_literals(AtomId(atom)), |literal| literal.atom().0);
+    let component = components(
+        n_atoms,
+        |atom| program.all_literals(AtomId(atom)),
+        |literal| literal.atom().0,
+    );
     for atom in program.derived() {
         let here = component[atom.0 as usize];
         let is_inside = |other: AtomId| component[other.0 as usize] == here;
         let literals = program.all_literals(atom);
-        if let Some(literal) = literals.iter().find(|literal| literal.is_negated() && is_inside(literal.atom())) {
+        if let Some(literal) = literals
+            .iter()
+            .find(|literal| literal.is_negated() && is_inside(literal.atom()))
+        {
             let path = path(program, literal.atom(), atom, &is_inside);
             let names: Vec<String> = path.iter().map(|&atom| program.atom_text(atom)).collect();
-            let cycle = format!("{} needs not {}", program.atom_text(atom), names.join(", which needs "));
+            let cycle = format!(
+                "{} needs not {}",
+                program.atom_text(atom),
+                names.join(", which needs ")
+            );
             return Err(GroundError::Unstratified { cycle });
         }
     }
@@ -23,7 +34,12 @@ pub(crate) fn check(program: &GroundProgram) -> Result<(), GroundError> {
 }
 
 /// A shortest way from one atom to another inside a component.
-fn path(program: &GroundProgram, from: AtomId, to: AtomId, is_inside: &impl Fn(AtomId) -> bool) -> Vec<AtomId> {
+fn path(
+    program: &GroundProgram,
+    from: AtomId,
+    to: AtomId,
+    is_inside: &impl Fn(AtomId) -> bool,
+) -> Vec<AtomId> {
     let mut came_from = rustc_hash::FxHashMap::default();
     let mut queue = std::collections::VecDeque::from([from]);
     came_from.insert(from, from);

@@ -73,7 +73,10 @@ impl TermTable {
         if node.start == CONSTANT {
             TermView::Constant(node.name)
         } else {
-            TermView::Compound(node.name, &self.args[node.start as usize..node.end as usize])
+            TermView::Compound(
+                node.name,
+                &self.args[node.start as usize..node.end as usize],
+            )
         }
     }
 
@@ -138,7 +141,9 @@ impl TermTable {
     }
 
     fn find(&self, view: TermView<'_>) -> Option<TermId> {
-        self.by_value.find(hash(view), |&other| self.view(other) == view).copied()
+        self.by_value
+            .find(hash(view), |&other| self.view(other) == view)
+            .copied()
     }
 
     fn intern(&mut self, view: TermView<'_>) -> TermId {
@@ -147,12 +152,26 @@ impl TermTable {
         }
         let term = TermId(self.nodes.len() as u32);
         let node = match view {
-            TermView::Constant(name) => Node { name, start: CONSTANT, end: CONSTANT, depth: 0 },
+            TermView::Constant(name) => Node {
+                name,
+                start: CONSTANT,
+                end: CONSTANT,
+                depth: 0,
+            },
             TermView::Compound(name, args) => {
                 let start = self.args.len() as u32;
-                let depth = args.iter().map(|&arg| self.depth(arg)).max().map_or(1, |depth| depth + 1);
+                let depth = args
+                    .iter()
+                    .map(|&arg| self.depth(arg))
+                    .max()
+                    .map_or(1, |depth| depth + 1);
                 self.args.extend_from_slice(args);
-                Node { name, start, end: self.args.len() as u32, depth }
+                Node {
+                    name,
+                    start,
+                    end: self.args.len() as u32,
+                    depth,
+                }
             }
         };
         self.nodes.push(node);

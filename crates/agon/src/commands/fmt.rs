@@ -73,8 +73,8 @@ fn from_stdin() -> anyhow::Result<Sheet> {
 }
 
 /// Writes, prints or compares; false if `--check` finds a difference.
-fn deliver(args: &Args, file: &str, sheet: &Sheet, text: &str) -> anyhow::Result<bool> {
-    let is_same = text.as_bytes() == sheet.bytes;
+fn deliver(args: &Args, file: &str, sheet: &Sheet, text: &[u8]) -> anyhow::Result<bool> {
+    let is_same = text == sheet.bytes;
     if args.check {
         if !is_same {
             eprintln!(
@@ -87,7 +87,7 @@ fn deliver(args: &Args, file: &str, sheet: &Sheet, text: &str) -> anyhow::Result
     let is_readonly =
         file != "-" && fs::metadata(file).is_ok_and(|meta| meta.permissions().readonly());
     if args.stdout || file == "-" || is_readonly {
-        stdout().lock().write_all(text.as_bytes())?;
+        stdout().lock().write_all(text)?;
     } else if !is_same {
         fs::write(file, text).with_context(|| format!("cannot write {file}"))?;
         eprintln!("{}: formatted", sheet.name);

@@ -4,3 +4,4 @@ pub(crate) mod check;
 pub(crate) mod fmt;
 pub(crate) mod games;
 pub(crate) mod show;
+pub(crate) mod verify;

@@ -130,3 +130,66 @@ impl Reach {
         self.distances[relation]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Limits, parse};
+
+    fn check(sheet: &str, expected: Expect) {
+        let description = parse(sheet.as_bytes(), &Limits::default());
+        assert!(
+            !description.findings.has_errors(),
+            "the snippet can be read"
+        );
+        let mut findings = Diagnostics::new();
+        super::check(&Outline::new(&description), &mut findings);
+        findings.sort();
+        expected.assert_eq(&findings.to_text(&description.source));
+    }
+
+    #[test]
+    fn legal_goal_and_terminal_do_not_look_at_moves() {
+        check(
+            "(<= (legal a b) (does a c))\n(<= (goal a 1) (not (does a c)))\n(<= terminal (or q (does a c)))",
+            expect![[r#"
+            error 1:17 dependency: `legal` must not depend on `does`: it is asked before the moves of this step are known
+            error 2:21 dependency: `goal` must not depend on `does`: it is asked before the moves of this step are known
+            error 3:20 dependency: `terminal` must not depend on `does`: it is asked before the moves of this step are known
+        "#]],
+        );
+    }
+
+    #[test]
+    fn nor_through_any_number_of_relations() {
+        check(
+            "(<= (legal a b) (p a))\n(<= (p ?x) (q ?x))\n(<= (q ?x) (r ?x))\n(<= (r ?x) (does ?x m))",
+            expect![[r#"
+            error 1:17 dependency: `legal` must not depend on `does`: it is asked before the moves of this step are known
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_start_does_not_look_at_a_state_either() {
+        check(
+            "(<= (init a) (true b))\n(<= (init a) (does b c))\n(<= (base a) (p b))\n(<= (input a b) (p b))\n(<= (p ?x) (true ?x))",
+            expect![[r#"
+            error 1:14 dependency: `init` must not depend on `true`: it holds before there is a state
+            error 2:14 dependency: `init` must not depend on `does`: it is asked before the moves of this step are known
+            error 3:14 dependency: `base` must not depend on `true`: it holds before there is a state
+            error 4:17 dependency: `input` must not depend on `true`: it holds before there is a state
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_allowed() {
+        check(
+            "(<= (legal a b) (true c))\n(<= (next a) (does b c) (p b))\n(<= (p ?x) (does ?x c))\n(<= (init a) (q b))\n(q b)\n(<= terminal (goal a 100))\n(<= (goal a 100) (legal a b))",
+            expect![[""]],
+        );
+    }
+}

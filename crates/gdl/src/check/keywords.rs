@@ -294,3 +294,180 @@ impl KeywordCheck<'_, '_> {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Limits, parse};
+
+    fn check(sheet: &str, expected: Expect) {
+        let description = parse(sheet.as_bytes(), &Limits::default());
+        assert!(
+            !description.findings.has_errors(),
+            "the snippet can be read"
+        );
+        let mut findings = Diagnostics::new();
+        super::check(&Outline::new(&description), &mut findings);
+        findings.sort();
+        expected.assert_eq(&findings.to_text(&description.source));
+    }
+
+    #[test]
+    fn every_keyword_has_its_number_of_arguments() {
+        check(
+            "(role a b)\n(init)\n(next a b)\n(legal a)\n(goal a)\n(base a b)\n(input a)\n(terminal a)",
+            expect![[r#"
+            error 1:1 keyword-arity: `role` takes exactly 1 argument, not 2
+            error 2:1 keyword-arity: `init` takes exactly 1 argument, not 0
+            error 3:1 keyword-arity: `next` takes exactly 1 argument, not 2
+            error 4:1 keyword-arity: `legal` takes exactly 2 arguments, not 1
+            error 5:1 keyword-arity: `goal` takes exactly 2 arguments, not 1
+            error 6:1 keyword-arity: `base` takes exactly 1 argument, not 2
+            error 7:1 keyword-arity: `input` takes exactly 2 arguments, not 1
+            error 8:1 keyword-arity: `terminal` takes exactly 0 arguments, not 1
+        "#]],
+        );
+        check(
+            "(<= p (true a b))\n(<= p (does a))\n(<= p (role))\n(<= p (legal a b c))\n(<= p (terminal x))",
+            expect![[r#"
+            error 1:7 keyword-arity: `true` takes exactly 1 argument, not 2
+            error 2:7 keyword-arity: `does` takes exactly 2 arguments, not 1
+            error 3:7 keyword-arity: `role` takes exactly 1 argument, not 0
+            error 4:7 keyword-arity: `legal` takes exactly 2 arguments, not 3
+            error 5:7 keyword-arity: `terminal` takes exactly 0 arguments, not 1
+        "#]],
+        );
+    }
+
+    #[test]
+    fn right_numbers_of_arguments_say_nothing() {
+        check(
+            "(role a) (init f) (base f) (input a m) (legal a m) (goal a 1) terminal (<= (next f) (true f) (does a m) (terminal))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn the_state_and_the_moves_are_no_heads() {
+        check(
+            "(true a)\n(does a b)\n(<= (true a) p)\n(<= (does a b) p)",
+            expect![[r#"
+            error 1:1 keyword-head: `true` cannot be a fact: it is given by the state
+            error 2:1 keyword-head: `does` cannot be a fact: it is given by the players' moves
+            error 3:5 keyword-head: `true` cannot be the head of a rule: it is given by the state
+            error 4:5 keyword-head: `does` cannot be the head of a rule: it is given by the players' moves
+        "#]],
+        );
+    }
+
+    #[test]
+    fn roles_are_facts() {
+        check(
+            "(<= (role ?x) (p ?x))\n(<= (role a))\n(role b)",
+            expect![[r#"
+            error 1:5 keyword-head: `role` cannot be the head of a rule: roles are facts
+            warning 2:1 empty-body: this rule has no body, so it is a fact
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_may_stand_only_in_heads() {
+        check(
+            "(<= p (init a))\n(<= p (not (next a)))\n(<= p (or q (base a)))\n(<= p (input a b))",
+            expect![[r#"
+            error 1:7 keyword-body: `init` cannot be a condition: it may stand only in heads and facts
+            error 2:12 keyword-body: `next` cannot be a condition: it may stand only in heads and facts
+            error 3:13 keyword-body: `base` cannot be a condition: it may stand only in heads and facts
+            error 4:7 keyword-body: `input` cannot be a condition: it may stand only in heads and facts
+        "#]],
+        );
+    }
+
+    #[test]
+    fn legal_goal_and_terminal_may_be_conditions() {
+        check(
+            "(<= p (legal a b) (goal a 1) (not terminal) (role a))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn keywords_as_functions_and_constants() {
+        check(
+            "(p (true a))\n(p true)\n(p (f next))\n(p (not a))\n(p or)\n(p <=)\n(p and)\n(p (and a))",
+            expect![[r#"
+            error 1:4 keyword-function: the keyword `true` is used as a function inside a term
+            warning 2:4 keyword-constant: the keyword `true` is used as a constant
+            warning 3:7 keyword-constant: the keyword `next` is used as a constant
+            error 4:4 connective-name: the keyword `not` is used as a function inside a term
+            error 5:4 connective-name: `or` cannot be a constant
+            error 6:4 connective-name: `<=` cannot be a constant
+        "#]],
+        );
+    }
+
+    #[test]
+    fn keywords_inside_of_sees_are_warnings() {
+        check(
+            "(role a)\n(<= (sees a (does b ?m)) (does b ?m))",
+            expect![[r#"
+            warning 2:5 gdl-ii: this is a GDL-II game (it uses `sees`): players have imperfect information, which Agon cannot play yet
+            warning 2:13 keyword-function: the keyword `does` is used as a function inside a term
+        "#]],
+        );
+    }
+
+    #[test]
+    fn sees_is_a_name_like_any_other_where_bodies_use_it() {
+        check("(sees a b c) (sees a b) (<= p (sees a b))", expect![[""]]);
+    }
+
+    #[test]
+    fn an_empty_body_is_a_fact() {
+        check(
+            "(<= (p a))",
+            expect![[r#"
+            warning 1:1 empty-body: this rule has no body, so it is a fact
+        "#]],
+        );
+    }
+
+    #[test]
+    fn odd_connectives() {
+        check(
+            "(<= p (not (not q)))\n(<= p (not (or q r)))\n(<= p (not (distinct a b)))\n(<= p (or))\n(<= p (and (or)))",
+            expect![[r#"
+            warning 1:7 negated-connective: `not` is applied to `not`, which strict GDL does not know
+            warning 2:7 negated-connective: `not` is applied to `or`, which strict GDL does not know
+            warning 3:7 negated-connective: `not` is applied to `distinct`, which strict GDL does not know
+            warning 4:7 empty-or: an `or` of nothing is always false, so this rule never fires
+            warning 5:12 empty-or: an `or` of nothing is always false, so this rule never fires
+        "#]],
+        );
+    }
+
+    #[test]
+    fn old_style_bases_are_told_once() {
+        check(
+            "(base cell 3)\n(base control 1)\n(base step 1)",
+            expect![[r#"
+            warning 1:1 keyword-arity: `base` is used in an old way, with a name and a number; these facts are ignored
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_no_game_can_do_without() {
+        let description = parse(b"(role a) (<= (legal a b) terminal)", &Limits::default());
+        let mut findings = Diagnostics::new();
+        check_missing(&Outline::new(&description), &mut findings);
+        expect![[r#"
+            error - missing-keyword: the description has no `goal` rule or fact
+            error - missing-keyword: the description has no `terminal` rule or fact
+        "#]]
+        .assert_eq(&findings.to_text(&description.source));
+    }
+}

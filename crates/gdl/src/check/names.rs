@@ -183,30 +183,28 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// Variables that occur once in their rule. They bind nothing: either they mean "anything", or they are misspelt.
+/// Variables that occur once in their rule. They bind nothing: either they mean "anything", or they are misspelt. One
+/// that stands alone in the head, in a negation or in `distinct` is unsafe, and that has been told.
 fn single_variables(outline: &Outline<'_>, findings: &mut Diagnostics) {
-    let mut counts: FxHashMap<SymbolId, (u32, Span)> = FxHashMap::default();
-    for rule in outline.rules.iter().filter(|rule| !rule.body.is_empty()) {
+    let mut counts: FxHashMap<SymbolId, u32> = FxHashMap::default();
+    for (idx, rule) in outline.rules.iter().enumerate() {
         counts.clear();
-        let mut count = |name, span| counts.entry(name).or_insert((0, span)).0 += 1;
+        let mut count = |name, _| *counts.entry(name).or_insert(0) += 1;
         rule.head.for_each_variable(&mut count);
         for literal in &rule.body {
             literal.for_each_term(&mut |term| term.for_each_variable(&mut count));
         }
-        let is_single =
-            |name: SymbolId, n: u32| n == 1 && !outline.symbols.name(name).starts_with("?_");
-        let mut singles: Vec<(Span, SymbolId)> = counts
-            .iter()
-            .filter(|&(&name, &(n, _))| is_single(name, n))
-            .map(|(&name, &(_, span))| (span, name))
-            .collect();
-        // A single variable of the head is unsafe, and has been told.
-        singles.retain(|(span, _)| *span > rule.head.span);
-        if singles.is_empty() {
-            continue;
+        let mut singles: Vec<(Span, SymbolId)> = Vec::new();
+        for usage in outline.uses(idx).iter().filter(|usage| !usage.negated) {
+            usage.atom.for_each_variable(&mut |name, span| {
+                if counts[&name] == 1 && !outline.symbols.name(name).starts_with("?_") {
+                    singles.push((span, name));
+                }
+            });
         }
-        singles.sort();
-        findings.push(single_finding(outline, &singles));
+        if !singles.is_empty() {
+            findings.push(single_finding(outline, &singles));
+        }
     }
 }
 
@@ -292,7 +290,7 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
     let mut misspelt = FxHashSet::default();
     let keywords = Keyword::ALL
         .into_iter()
-        .filter(|keyword| !keyword.is_connective() && *keyword != Keyword::Sees);
+        .filter(|keyword| !matches!(keyword, Keyword::Sees | Keyword::Or | Keyword::And));
     for (idx, relation) in outline.relations.iter().enumerate() {
         if Keyword::of(relation.name).is_some()
             || (!relation.heads.is_empty() && !relation.users.is_empty())
@@ -303,11 +301,16 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
         let as_head = !relation.heads.is_empty();
         let fits = |keyword: &Keyword| {
             let place = match keyword {
-                Keyword::True | Keyword::Does => !as_head,
+                Keyword::True | Keyword::Does | Keyword::Not | Keyword::Distinct => !as_head,
                 Keyword::Init | Keyword::Next | Keyword::Base | Keyword::Input => as_head,
                 _ => true,
             };
-            place && keyword.arity() == Some(relation.arity) && is_alike(&name, keyword.name())
+            let arity = match keyword {
+                Keyword::Not => Some(1),
+                Keyword::Distinct => Some(2),
+                _ => keyword.arity(),
+            };
+            place && arity == Some(relation.arity) && is_alike(&name, keyword.name())
         };
         let Some(keyword) = keywords.clone().find(fits) else {
             continue;
@@ -677,5 +680,186 @@ fn shape(term: &Term) -> Option<(SymbolId, Option<usize>)> {
         Term::Variable(..) => None,
         Term::Constant(name, _) => Some((*name, None)),
         Term::Compound(name, args, _) => Some((*name, Some(args.len()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Limits, parse};
+
+    fn check(sheet: &str, expected: Expect) {
+        let description = parse(sheet.as_bytes(), &Limits::default());
+        assert!(
+            !description.findings.has_errors(),
+            "the snippet can be read"
+        );
+        let mut findings = Diagnostics::new();
+        super::check(&Outline::new(&description), true, &mut findings);
+        findings.sort();
+        expected.assert_eq(&findings.to_text(&description.source));
+    }
+
+    #[test]
+    fn relations_and_functions_with_two_arities() {
+        check(
+            "(next p)\n(<= (next q) (at a b) (at a b c))\n(init (cell 1))\n(init (cell 1 2))",
+            expect![[r#"
+            warning 2:14 undefined: nothing defines `at` with 2 arguments, so this rule never fires
+            warning 2:23 arity: the relation `at` has 3 arguments here, but 2 where it first stands, on line 2
+            warning 2:23 undefined: nothing defines `at` with 3 arguments, so this rule never fires
+            warning 4:7 arity: the function `cell` has 2 arguments here, but 1 where it first stands, on line 3
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_function_may_be_a_relation_and_a_constant_too() {
+        check("(p p)\n(<= (next (p a)) (p p))\n(init p)", expect![[""]]);
+    }
+
+    #[test]
+    fn names_that_differ_in_case() {
+        check(
+            "(init whiteWin)\n(<= (next a) (true whitewin))\n(<= (next b) (true whitewin))",
+            expect![[r#"
+            warning 2:20 capitalisation: `whitewin` differs only in case from `whiteWin` on line 1; they are two different names
+            warning 2:20 never-fires: no `init` or `next` makes the fluent `whitewin` true, so this rule never fires
+        "#]],
+        );
+    }
+
+    #[test]
+    fn variables_that_occur_once() {
+        check(
+            "(<= (next a) (true (cell ?x ?y)) (true (on ?x)))\n(<= (next b) (true (f ?a ?b ?c)))",
+            expect![[r#"
+            warning 1:20 never-fires: no `init` or `next` makes the fluent `cell` with 2 arguments true, so this rule never fires
+            warning 1:29 single-variable: `?y` occurs only once in this rule
+            warning 1:40 never-fires: no `init` or `next` makes the fluent `on` with 1 argument true, so this rule never fires
+            warning 2:20 never-fires: no `init` or `next` makes the fluent `f` with 3 arguments true, so this rule never fires
+            warning 2:23 single-variable: `?a`, `?b`, `?c` occur only once in this rule
+        "#]],
+        );
+        check(
+            "(<= (next a) (true (cell ?_x)))\n(<= (next (b ?x)) (true (c ?x)))",
+            expect![[r#"
+            warning 1:20 never-fires: no `init` or `next` makes the fluent `cell` with 1 argument true, so this rule never fires
+            warning 2:25 never-fires: no `init` or `next` makes the fluent `c` with 1 argument true, so this rule never fires
+        "#]],
+        );
+    }
+
+    #[test]
+    fn bodies_that_exclude_themselves() {
+        check(
+            "(<= (next a) (true b) (not (true b)))\n(<= (next a) (true (f ?x)) (distinct ?x ?x))",
+            expect![[r#"
+            warning 1:20 never-fires: no `init` or `next` makes the fluent `b` true, so this rule never fires
+            warning 1:23 never-fires: the body asks for a literal and for its negation, so this rule never fires
+            warning 2:20 never-fires: no `init` or `next` makes the fluent `f` with 1 argument true, so this rule never fires
+            warning 2:28 never-fires: `distinct` of a term and itself never holds, so this rule never fires
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_alternative_may_exclude_another() {
+        check("(<= (next a) (or (true a) (not (true a))))", expect![[""]]);
+    }
+
+    #[test]
+    fn misspelt_keywords() {
+        check(
+            "(intit (step 1))\n(<= (lega a b) (true (step 1)))\n(<= (next (step 2)) (ture (step 1)) (doess a b))\n(<= (nxt (step 3)) (true (step 1)))\n(<= (next (step 4)) (nto p) (disctinct a b))",
+            expect![[r#"
+                warning 1:1 misspelt-keyword: `intit` is no keyword, and nothing uses it
+                warning 2:5 misspelt-keyword: `lega` is no keyword, and nothing uses it
+                warning 3:21 misspelt-keyword: `ture` is no keyword, and nothing defines it
+                warning 3:37 misspelt-keyword: `doess` is no keyword, and nothing defines it
+                warning 4:5 misspelt-keyword: `nxt` is no keyword, and nothing uses it
+                warning 5:21 misspelt-keyword: `nto` is no keyword, and nothing defines it
+                warning 5:29 misspelt-keyword: `disctinct` is no keyword, and nothing defines it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_like_keywords_that_are_used_and_defined_are_no_misspelling() {
+        check(
+            "(<= (goals a 1) (true b))\n(<= (next c) (goals a 1))\n(roles x)\n(<= (next d) (roles x))",
+            expect![[r#"
+            warning 1:23 never-fires: no `init` or `next` makes the fluent `b` true, so this rule never fires
+        "#]],
+        );
+    }
+
+    #[test]
+    fn relations_that_nothing_defines() {
+        check(
+            "(<= (next a) (opne b))\n(open b)\n(<= (next c) (open b) (not (closed b)))",
+            expect![[r#"
+            warning 1:14 undefined: nothing defines `opne` with 1 argument, so this rule never fires
+            warning 3:28 undefined: nothing defines `closed` with 1 argument, so its negation always holds
+        "#]],
+        );
+    }
+
+    #[test]
+    fn relations_that_nothing_uses() {
+        check(
+            "(p a)\n(<= (q ?x) (r ?x))\n(r a)\n(<= (next b) (true b))",
+            expect![[r#"
+            warning 1:1 unused: nothing uses `p` with 1 argument
+            warning 2:5 unused: nothing uses `q` with 1 argument
+            warning 3:1 unused: `r` is used only by rules that nothing uses
+        "#]],
+        );
+    }
+
+    #[test]
+    fn roles() {
+        check(
+            "(role a)\n(role a)\n(role b)\n(legal a go)\n(legal c go)\n(goal a 1)\n(<= (next x) (does alpha go))",
+            expect![[r#"
+            warning 2:7 duplicate-role: the role `a` is declared twice; it is still one role
+            warning 3:7 missing-keyword: no `legal` rule gives the role `b` a move
+            warning 3:7 missing-keyword: no `goal` rule gives the role `b` a goal value
+            warning 5:8 undeclared-role: `c` is not declared as a role, so this never matters
+            warning 7:20 undeclared-role: `alpha` is not declared as a role, so this never matters
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_role_variable_covers_all_roles() {
+        check(
+            "(role a) (role b)\n(<= (legal ?r go) (role ?r))\n(<= (goal ?r 1) (role ?r))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn fluents_and_moves_that_are_never_made() {
+        check(
+            "(init (cell 1))\n(<= (next done) (true (cel 1)) (true (cell 1 2)) (not (true over)))\n(legal a (mark 1))\n(<= (next done) (does a (mrak 1)))",
+            expect![[r#"
+            warning 2:23 never-fires: no `init` or `next` makes the fluent `cel` with 1 argument true, so this rule never fires
+            warning 2:38 arity: the function `cell` has 2 arguments here, but 1 where it first stands, on line 1
+            warning 2:38 never-fires: no `init` or `next` makes the fluent `cell` with 2 arguments true, so this rule never fires
+            warning 2:61 never-fires: no `init` or `next` makes the fluent `over` true, so it is always false
+            warning 4:25 never-fires: no `legal` rule allows the move `mrak` with 1 argument, so this rule never fires
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_variable_fluent_makes_anything() {
+        check(
+            "(<= (next ?f) (keeps ?f)) (keeps a)\n(<= (next b) (true c))",
+            expect![[""]],
+        );
     }
 }

@@ -143,3 +143,80 @@ fn restricted(outline: &Outline<'_>, rule: usize, arg: &Term) -> Diagnostic {
         "strict GDL forbids it, because such rules may never end; other systems may refuse it",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Limits, parse};
+
+    fn check(sheet: &str, expected: Expect) {
+        let description = parse(sheet.as_bytes(), &Limits::default());
+        assert!(
+            !description.findings.has_errors(),
+            "the snippet can be read"
+        );
+        let mut findings = Diagnostics::new();
+        super::check(&Outline::new(&description), &mut findings);
+        findings.sort();
+        expected.assert_eq(&findings.to_text(&description.source));
+    }
+
+    #[test]
+    fn a_rule_that_wraps_its_own_variable_never_ends() {
+        check(
+            "(<= (p (s ?x)) (p ?x))",
+            expect![[r#"
+            error 1:5 unbounded-recursion: `p` never ends: each round of this recursive rule builds a larger term around `?x`
+        "#]],
+        );
+        check(
+            "(<= (p ?x) (q ?x))\n(<= (q (s ?x)) (p ?x))",
+            expect![[r#"
+            error 2:5 unbounded-recursion: `q` never ends: each round of this recursive rule builds a larger term around `?x`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_guard_bounds_it() {
+        check(
+            "(<= (p (s ?x)) (p ?x) (small ?x))\n(<= (r ?x (f ?x)) (r ?x a) (d ?x))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn unwrapping_ends() {
+        check(
+            "(<= (p ?x) (p (s ?x)))",
+            expect![[r#"
+            warning 1:15 recursion-restriction: recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `p`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_breaks_the_restriction_and_still_ends() {
+        check(
+            "(<= (path ?x ?z) (path ?x ?y) (path ?y ?z))",
+            expect![[r#"
+            warning 1:27 recursion-restriction: recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `path`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_keeps_the_restriction() {
+        check(
+            "(<= (path ?x ?z) (path ?x ?y) (edge ?y ?z))\n(<= (n ?x) (n ?x))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn keyword_relations_recur_through_the_state_only() {
+        check("(<= (next (step (s ?x))) (true (step ?x)))", expect![[""]]);
+    }
+}

@@ -358,12 +358,198 @@ fn elsewhere(rule: &Rule, name: SymbolId) -> Elsewhere {
             });
         });
         literal.for_each_term(&mut |term| {
-            term.for_each_variable(&mut |other, _| is_there |= other == name)
+            term.for_each_variable(&mut |other, _| is_there |= other == name);
         });
     }
     match (is_positive, is_there) {
         (true, _) => Elsewhere::SomeAlternatives,
         (false, true) => Elsewhere::NegatedOnly,
         (false, false) => Elsewhere::Nowhere,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Limits, parse};
+
+    fn check(sheet: &str, expected: Expect) {
+        let description = parse(sheet.as_bytes(), &Limits::default());
+        assert!(
+            !description.findings.has_errors(),
+            "the snippet can be read"
+        );
+        let mut findings = Diagnostics::new();
+        super::check(&Outline::new(&description), &mut findings);
+        findings.sort();
+        expected.assert_eq(&findings.to_text(&description.source));
+    }
+
+    #[test]
+    fn a_head_variable_needs_a_positive_literal() {
+        check(
+            "(<= (p ?x) (q ?y))\n(<= (p ?x) (not (q ?x)))\n(<= (p ?x) (distinct ?x a))\n(<= (p (f ?x)) q)",
+            expect![[r#"
+            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because no positive literal of the body binds it
+            error 2:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+            error 3:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+            error 4:11 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because no positive literal of the body binds it
+        "#]],
+        );
+        check(
+            "(<= (p ?x) (not (q ?x)) (r ?x))\n(<= (p (f ?x) ?x) (q (g ?x)))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn so_do_those_of_negations_and_inequalities() {
+        check(
+            "(<= p (not (q ?x)))\n(<= p (q ?y) (distinct ?x ?y))\n(<= p (not (q ?x)) (q ?y))",
+            expect![[r#"
+            error 1:15 unsafe-negation: unsafe rule: the variable `?x` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+            error 2:24 unsafe-distinct: unsafe rule: the variable `?x` of `distinct` could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+            error 3:15 unsafe-negation: unsafe rule: the variable `?x` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+        "#]],
+        );
+        check(
+            "(<= p (not (q ?x)) (distinct ?x ?y) (r ?x ?y))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn facts_have_no_variables() {
+        check(
+            "(p ?x)\n(init (cell ?x))\n(<= (q ?x))",
+            expect![[r#"
+            error 1:4 fact-variable: the variable `?x` stands in a fact: a fact holds for one thing only
+            error 2:13 fact-variable: the variable `?x` stands in a fact: the initial state must be without variables
+            error 3:8 fact-variable: the variable `?x` stands in a fact: a fact holds for one thing only
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_alternative_of_an_or_must_bind() {
+        check(
+            "(<= (p ?x) (or (q ?x) r))\n(<= (p ?x) (or (q ?x) (and (r ?x) (not (s ?y)))))",
+            expect![[r#"
+            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because not every alternative of the `or` binds it
+            error 2:43 unsafe-negation: unsafe rule: the variable `?y` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+        "#]],
+        );
+        check(
+            "(<= (p ?x) (or (q ?x) (and r (s ?x))))\n(<= (p ?x) (or (q ?x) (or (r ?x) (s ?x))))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn an_alternative_may_use_what_the_body_binds() {
+        check(
+            "(<= p (or (not (q ?x)) (distinct ?x a)) (r ?x))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn an_alternative_may_not_use_what_another_binds() {
+        check(
+            "(<= p (or (q ?x) (not (r ?x))))",
+            expect![[r#"
+            error 1:26 unsafe-negation: unsafe rule: the variable `?x` of a negated literal could be anything, because not every alternative of the `or` binds it
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_nested_or_with_an_unsafe_branch() {
+        check(
+            "(<= (p ?x) (or (q ?x) (or (r ?x) (and s (or t (u ?x))))))",
+            expect![[r#"
+            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because not every alternative of the `or` binds it
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_equality_binds_one_side_by_the_other() {
+        check(
+            "(<= (p ?x) (q ?y) (not (distinct ?x ?y)))\n(<= (p ?x) (not (distinct ?x a)))\n(<= (p ?x) (not (distinct (f ?x) (f b))))\n(<= (p ?z) (not (distinct ?z ?y)) (not (distinct ?y ?x)) (q ?x))",
+            expect![[""]],
+        );
+        check(
+            "(<= (p ?x) (not (distinct ?x ?y)))",
+            expect![[r#"
+            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+            error 1:30 unsafe-distinct: unsafe rule: the variable `?y` of `distinct` could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_negated_or_binds_nothing_but_by_its_double_negations() {
+        check(
+            "(<= (p ?x) (not (or (q ?x) r)))",
+            expect![[r#"
+            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+        "#]],
+        );
+        check("(<= (p ?x) (not (or (not (q ?x)) r)))", expect![[""]]);
+    }
+
+    #[test]
+    fn a_role_variable_ranges_over_the_roles() {
+        check(
+            "(<= (legal ?r wait) (true idle))\n(<= (goal ?r 0) (not (won ?r)))\n(legal ?r go)\n(<= p (not (does ?r m)))\n(<= (input ?r m) q)",
+            expect![[r#"
+            warning 1:12 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
+            warning 2:11 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
+            warning 3:8 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
+            warning 4:18 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
+            warning 5:12 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_role_variable_that_is_bound_is_no_finding() {
+        check(
+            "(<= (legal ?r wait) (role ?r))\n(<= (legal ?r ?m) (can ?r ?m))\n(<= (next (by ?r)) (does ?r go))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn a_role_head_has_no_role_variable() {
+        check(
+            "(role ?r)",
+            expect![[r#"
+            error 1:7 fact-variable: the variable `?r` stands in a fact: a fact holds for one thing only
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_move_of_a_role_is_not_a_role() {
+        check(
+            "(<= (legal ?r ?m) (role ?r))",
+            expect![[r#"
+            error 1:15 unsafe-head: unsafe rule: the variable `?m` of the head could be anything, because no positive literal of the body binds it
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_variable_is_told_once_a_rule() {
+        check(
+            "(<= (p ?x ?x) (not (q ?x)) (distinct ?x a))",
+            expect![[r#"
+            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+        "#]],
+        );
     }
 }

@@ -295,7 +295,16 @@ fn paradox(outline: &Outline<'_>, cycle: &[Step]) -> Diagnostic {
     }
     let (rule, _) = cycle[0];
     let first = names.swap_remove(0);
-    let message = format!("not stratified: `{first}` holds only if it does not hold ({text})");
+    let n_negations = cycle
+        .iter()
+        .filter(|&&(rule, usage)| outline.uses(rule)[usage].negated)
+        .count();
+    let what = if n_negations % 2 == 1 {
+        "holds only if it does not hold"
+    } else {
+        "depends on its own negation"
+    };
+    let message = format!("not stratified: `{first}` {what} ({text})");
     let mut finding = Diagnostic::error(Kind::Unstratified, outline.rules[rule].head.span, message)
         .help("break the circle: define one of these relations without the others");
     for &(rule, usage) in cycle.iter().take(4) {
@@ -327,4 +336,103 @@ fn maybe(outline: &Outline<'_>, rule: usize, usage: usize) -> Diagnostic {
     Diagnostic::warning(Kind::MaybeUnstratified, usage.atom.span, message).help(
         "this is fine if no atom needs its own negation once variables are replaced; strict GDL forbids it by name",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Limits, parse};
+
+    fn check(sheet: &str, expected: Expect) {
+        let description = parse(sheet.as_bytes(), &Limits::default());
+        assert!(
+            !description.findings.has_errors(),
+            "the snippet can be read"
+        );
+        let mut findings = Diagnostics::new();
+        super::check(&Outline::new(&description), &mut findings);
+        findings.sort();
+        expected.assert_eq(&findings.to_text(&description.source));
+    }
+
+    #[test]
+    fn an_atom_that_needs_its_own_negation() {
+        check(
+            "(<= p (not p))",
+            expect![[r#"
+            error 1:5 unstratified: not stratified: `p` holds only if it does not hold (`p` → `not p`)
+        "#]],
+        );
+        check(
+            "(<= (p ?x) (q ?x) (not (p ?x)))",
+            expect![[r#"
+            error 1:5 unstratified: not stratified: `p` holds only if it does not hold (`p` → `not p`)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_circle_of_four_with_one_negation() {
+        check(
+            "(<= (a ?x) (b ?x))\n(<= (b ?x) (c ?x))\n(<= (c ?x) (d ?x))\n(<= (d ?x) (r ?x) (not (a ?x)))",
+            expect![[r#"
+            error 4:5 unstratified: not stratified: `d` holds only if it does not hold (`d` → `not a` → `b` → `c` → `d`)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn two_negations_are_still_a_circle() {
+        check(
+            "(<= p (not q))\n(<= q (not p))",
+            expect![[r#"
+                error 1:5 unstratified: not stratified: `p` depends on its own negation (`p` → `not q` → `not p`)
+                error 2:5 unstratified: not stratified: `q` depends on its own negation (`q` → `not p` → `not q`)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_complement_of_another_goal_is_fine() {
+        check(
+            "(<= (goal ?r 100) (won ?r))\n(<= (goal ?r 0) (role ?r) (not (goal ?r 100)))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn constants_inside_of_terms_tell_atoms_apart() {
+        check(
+            "(<= (p (f a)) (not (p (f b))))\n(<= (p (f b)) q)",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn a_relation_that_counts_down_is_maybe() {
+        check(
+            "(<= (even ?y) (succ ?x ?y) (not (even ?x)))",
+            expect![[r#"
+            warning 1:33 maybe-unstratified: maybe not stratified: `even` depends on the negation of `even`, which depends on `even`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn positive_recursion_is_fine() {
+        check(
+            "(<= (path ?x ?z) (path ?x ?y) (edge ?y ?z))\n(<= (path ?x ?y) (edge ?x ?y) (not (blocked ?y)))",
+            expect![[""]],
+        );
+    }
+
+    #[test]
+    fn a_negation_below_is_fine() {
+        check(
+            "(<= p (not q))\n(<= q (not r))\n(<= r (true s))",
+            expect![[""]],
+        );
+    }
 }

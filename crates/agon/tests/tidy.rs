@@ -1,0 +1,260 @@
+//! House rules that text search can enforce; docs/ARCHITECTURE.md has the reasons.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Each crate and those of ours that it may use; an arrow points upwards only.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("gdl", &[]),
+    ("ground", &["gdl"]),
+    ("engine", &["ground", "gdl"]),
+    ("insight", &["engine", "ground", "gdl"]),
+    ("search", &["insight", "engine"]),
+    ("protocol", &["gdl"]),
+    ("player", &["protocol", "search", "engine"]),
+    ("arena", &["protocol", "engine"]),
+    ("web", &["arena", "protocol"]),
+    (
+        "agon",
+        &["gdl", "ground", "engine", "insight", "search", "protocol", "player", "arena", "web"],
+    ),
+];
+
+const MOST_LINES: usize = 800;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A text file of the repository: its path from the root with `/`, and what it holds.
+struct TextFile {
+    path: String,
+    text: String,
+}
+
+impl TextFile {
+    fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    /// The crate it belongs to, if it is part of one's source.
+    fn source_of(&self) -> Option<&str> {
+        let (name, rest) = self.path.strip_prefix("crates/")?.split_once('/')?;
+        (rest.starts_with("src/") && self.is_rust()).then_some(name)
+    }
+
+    /// Lines of code with their numbers, without those that are comments only.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text.lines().enumerate();
+        lines
+            .map(|(idx, line)| (idx + 1, line))
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+}
+
+/// Every text file but those that are built or not ours.
+fn files() -> Vec<TextFile> {
+    let mut files = Vec::new();
+    collect(&root(), "", &mut files);
+    assert!(files.len() > 20, "the walk finds the repository");
+    files
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<TextFile>) {
+    for entry in fs::read_dir(folder).expect("the folder can be read") {
+        let entry = entry.expect("the entry can be read");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        let is_built = matches!(name.as_str(), "target" | ".git")
+            || matches!(path.as_str(), "fuzz/corpus" | "fuzz/artifacts" | "fuzz/coverage");
+        if is_built {
+            continue;
+        }
+        if entry.path().is_dir() {
+            collect(&entry.path(), &format!("{path}/"), files);
+        } else if let Ok(text) = fs::read_to_string(entry.path()) {
+            files.push(TextFile { path, text });
+        }
+    }
+}
+
+/// Fails with all places at once.
+fn assert_none(faults: &[String], rule: &str) {
+    assert!(faults.is_empty(), "{rule}:\n  {}", faults.join("\n  "));
+}
+
+/// Places where lines of code hold one of the needles.
+fn places(file: &TextFile, needles: &[String]) -> Vec<String> {
+    let found = file
+        .code()
+        .filter(|(_, line)| needles.iter().any(|needle| line.contains(needle)));
+    found
+        .map(|(number, line)| format!("{}:{number}: {}", file.path, line.trim()))
+        .collect()
+}
+
+#[test]
+fn every_source_file_begins_with_its_idea() {
+    let files = files();
+    let bare = files
+        .iter()
+        .filter(|file| file.source_of().is_some() && !file.text.starts_with("//!"));
+    let bare: Vec<String> = bare.map(|file| file.path.clone()).collect();
+    assert_none(&bare, "a source file begins with `//!`");
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let files = files();
+    let long = files
+        .iter()
+        .filter(|file| file.is_rust() && file.text.lines().count() > MOST_LINES);
+    let long: Vec<String> = long
+        .map(|file| format!("{}: {} lines", file.path, file.text.lines().count()))
+        .collect();
+    assert_none(&long, "a file has at most 800 lines");
+}
+
+#[test]
+fn only_the_binary_prints() {
+    let needles = ["println!", "print!", "dbg!"].map(|name| format!("{name}("));
+    let mut faults = Vec::new();
+    for file in files() {
+        if file.source_of().is_some_and(|name| name != "agon") {
+            faults.extend(places(&file, &needles));
+        }
+    }
+    assert_none(&faults, "only `agon` prints");
+}
+
+#[test]
+fn only_the_engine_is_unsafe() {
+    let needles = ["{", "fn", "impl", "trait", "extern"].map(|next| format!("{} {next}", "unsafe"));
+    let mut faults = Vec::new();
+    for file in files() {
+        if file.is_rust() && !file.path.starts_with("crates/engine/") {
+            faults.extend(places(&file, &needles));
+        }
+    }
+    assert_none(&faults, "only `engine` may contain unsafe code");
+}
+
+#[test]
+fn no_room_for_odds_and_ends() {
+    let is_odd = |name: &str| matches!(name, "util" | "utils" | "common" | "core" | "misc" | "helpers");
+    let mut faults = Vec::new();
+    for file in files() {
+        let mut names = file.path.split(['/', '.']);
+        if file.is_rust() && names.any(is_odd) {
+            faults.push(file.path);
+        }
+    }
+    assert_none(&faults, "every module has a job that its name tells");
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let needles = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["XX", "X:"].concat()];
+    let mut faults = Vec::new();
+    for file in files().iter().filter(|file| file.is_rust()) {
+        let lines = file.text.lines().enumerate();
+        let found = lines.filter(|(_, line)| needles.iter().any(|needle| line.contains(needle)));
+        faults.extend(found.map(|(idx, line)| format!("{}:{}: {line}", file.path, idx + 1)));
+    }
+    assert_none(&faults, "do it or leave it");
+}
+
+#[test]
+fn no_test_is_switched_off() {
+    let needles = [["#[ig", "nore"].concat(), ["should_", "panic"].concat()];
+    let files = files();
+    let faults: Vec<String> = files
+        .iter()
+        .filter(|file| file.is_rust())
+        .flat_map(|file| places(file, &needles))
+        .collect();
+    assert_none(&faults, "tests run and return");
+}
+
+#[test]
+fn no_path_of_a_machine() {
+    let needles = [["/ho", "me/"], ["/ro", "ot/"], ["/wo", "rk/"], ["/Us", "ers/"], ["C:\\", "Users"]];
+    let needles = needles.map(|parts| parts.concat());
+    let mut faults = Vec::new();
+    for file in files() {
+        for (idx, line) in file.text.lines().enumerate() {
+            if needles.iter().any(|needle| line.contains(needle)) {
+                faults.push(format!("{}:{}: {line}", file.path, idx + 1));
+            }
+        }
+    }
+    assert_none(&faults, "files know nothing of the machine they were made on");
+}
+
+#[test]
+fn crates_use_only_those_above_them() {
+    let mut faults = Vec::new();
+    for file in files() {
+        let manifest = file.path.strip_prefix("crates/").and_then(|rest| rest.strip_suffix("/Cargo.toml"));
+        let Some(name) = manifest else { continue };
+        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+            faults.push(format!("{name} is not in the list of crates"));
+            continue;
+        };
+        let manifest: toml::Table = file.text.parse().expect("a manifest is TOML");
+        let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+        for used in dependencies.into_iter().flat_map(toml::Table::keys) {
+            let ours = used.strip_prefix("agon-");
+            if ours.is_some_and(|used| !allowed.contains(&used)) {
+                faults.push(format!("{name} uses {used}"));
+            }
+        }
+    }
+    assert_none(&faults, "arrows between crates point upwards");
+}
+
+#[test]
+fn the_papers_of_the_house_are_there() {
+    for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "docs/ARCHITECTURE.md", "docs/PERF.md"] {
+        assert!(root().join(name).is_file(), "{name} is missing");
+    }
+}
+
+#[test]
+fn the_readme_calls_commands_that_exist() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("it can be read");
+    let help = Command::new(env!("CARGO_BIN_EXE_agon")).arg("--help").output().expect("the binary runs");
+    let help = String::from_utf8(help.stdout).expect("it is text");
+    let known: BTreeSet<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let calls = readme.lines().filter_map(|line| {
+        let line = line.trim_start_matches("$ ");
+        line.strip_prefix("agon ").or_else(|| line.strip_prefix("cargo run --release -- "))
+    });
+    let mut n_calls = 0;
+    for call in calls {
+        n_calls += 1;
+        let command = call.split_whitespace().next().expect("a call has a word");
+        assert!(known.contains(command), "README.md calls `agon {command}`");
+    }
+    assert!(n_calls > 0, "README.md shows how to call it");
+    assert!(readme.contains("cargo test"), "README.md shows how to test it");
+}
+
+#[test]
+fn every_kind_of_finding_is_explained() {
+    let text = fs::read_to_string(root().join("docs/CHECKS.md")).expect("it can be read");
+    let explained: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("### `")?.split('`').next())
+        .collect();
+    let kinds: Vec<&str> = agon_gdl::Kind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(explained, kinds, "docs/CHECKS.md has every kind, in order");
+}

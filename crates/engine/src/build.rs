@@ -1,0 +1,150 @@
+//! Ground program → network, one gate per conjunction and per disjunction.
+//!
+//! Atoms are built in the order of their dependencies. Where atoms of one state depend on each other in a circle, a
+//! depth-first walk cuts it at the atoms it comes back to, and those become loops.
+
+use agon_ground::{AtomId, GroundProgram, Truth};
+
+use crate::network::{Builder, Network, RoleSignals, Signal};
+
+/// Builds the network of a program, unoptimised.
+#[must_use]
+pub fn build(program: &GroundProgram) -> Network {
+    let n_inputs = program
+        .roles
+        .iter()
+        .map(|role| role.moves.len() as u32)
+        .sum();
+    let n_bases = program.fluents.len() as u32;
+    let mut construction = Construction {
+        program,
+        builder: Builder::new(n_bases, n_inputs),
+        signals: vec![None; program.n_atoms() as usize],
+        is_loop: vec![false; program.n_atoms() as usize],
+        scratch: (Vec::new(), Vec::new()),
+    };
+    for given in 0..n_bases + n_inputs {
+        let signal = match given.checked_sub(n_bases) {
+            None => construction.builder.base(given),
+            Some(input) => construction.builder.input(input),
+        };
+        construction.signals[given as usize] = Some(signal);
+    }
+    for atom in program.derived() {
+        construction.visit(atom);
+    }
+    construction.finish()
+}
+
+struct Construction<'a> {
+    program: &'a GroundProgram,
+    builder: Builder,
+    /// The signal of each atom that is built, or begun and cut.
+    signals: Vec<Option<Signal>>,
+    is_loop: Vec<bool>,
+    scratch: (Vec<Signal>, Vec<Signal>),
+}
+
+impl Construction<'_> {
+    /// Builds an atom and everything it needs. The walk has its own stack: rules may chain as long as they like.
+    fn visit(&mut self, root: AtomId) {
+        let mut path: Vec<(AtomId, Vec<AtomId>)> = Vec::new();
+        let mut is_open = rustc_hash::FxHashSet::default();
+        if self.signals[root.0 as usize].is_none() {
+            is_open.insert(root);
+            path.push((root, self.needs(root)));
+        }
+        while let Some((atom, needs)) = path.last_mut() {
+            let atom = *atom;
+            let Some(need) = needs.pop() else {
+                path.pop();
+                is_open.remove(&atom);
+                self.close(atom);
+                continue;
+            };
+            if self.signals[need.0 as usize].is_some() {
+                continue;
+            }
+            if is_open.contains(&need) {
+                // The circle is cut here.
+                self.is_loop[need.0 as usize] = true;
+                self.signals[need.0 as usize] = Some(self.builder.new_loop());
+                continue;
+            }
+            is_open.insert(need);
+            path.push((need, self.needs(need)));
+        }
+    }
+
+    /// The atoms that an atom's rules mention and that are not built yet.
+    fn needs(&self, atom: AtomId) -> Vec<AtomId> {
+        let literals = self.program.bodies(atom).flatten();
+        let mut needs: Vec<AtomId> = literals
+            .map(|literal| literal.atom())
+            .filter(|atom| self.signals[atom.0 as usize].is_none())
+            .collect();
+        needs.sort_unstable();
+        needs.dedup();
+        needs.reverse();
+        needs
+    }
+
+    /// All that an atom needs is built: build it.
+    fn close(&mut self, atom: AtomId) {
+        let (mut bodies, mut body) = std::mem::take(&mut self.scratch);
+        bodies.clear();
+        for literals in self.program.bodies(atom) {
+            body.clear();
+            for literal in literals {
+                let signal =
+                    self.signals[literal.atom().0 as usize].expect("needs are built before");
+                body.push(signal.complement_if(literal.is_negated()));
+            }
+            bodies.push(self.builder.and(&body));
+        }
+        let definition = self.builder.or(&bodies);
+        self.scratch = (bodies, body);
+        match self.signals[atom.0 as usize] {
+            Some(signal) => self.builder.define(signal, definition),
+            None => self.signals[atom.0 as usize] = Some(definition),
+        }
+    }
+
+    fn truth(&self, truth: Truth) -> Signal {
+        match truth {
+            Truth::Never => Signal::FALSE,
+            Truth::Always => Signal::TRUE,
+            Truth::Atom(atom) => self.signals[atom.0 as usize].expect("every atom is built"),
+        }
+    }
+
+    fn finish(mut self) -> Network {
+        let program = self.program;
+        let next = program
+            .fluents
+            .iter()
+            .map(|fluent| self.truth(fluent.next))
+            .collect();
+        let mut first_input = 0;
+        let mut roles = Vec::with_capacity(program.roles.len());
+        for role in &program.roles {
+            let legal = role.moves.iter().map(|of| self.truth(of.legal)).collect();
+            let goals = role
+                .goals
+                .iter()
+                .map(|goal| self.truth(goal.holds))
+                .collect();
+            roles.push(RoleSignals {
+                first_input,
+                legal,
+                goals,
+            });
+            first_input += role.moves.len() as u32;
+        }
+        let terminal = self.truth(program.terminal);
+        let builder = std::mem::replace(&mut self.builder, Builder::new(0, 0));
+        let mut network = builder.finish();
+        (network.next, network.roles, network.terminal) = (next, roles, terminal);
+        network
+    }
+}

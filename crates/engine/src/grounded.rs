@@ -1,0 +1,201 @@
+//! A game that grounds: its program, its network, and machines on it.
+
+use std::sync::Arc;
+
+use agon_ground::{GroundProgram, TermId, TermView};
+
+use crate::build::build;
+use crate::machine::Machine;
+use crate::network::Network;
+use crate::optimize::{Pass, PassReport, optimize};
+use crate::scalar::{ScalarMachine, ScalarProgram};
+use crate::state::{Goal, JointMove, MoveId, RoleId, State};
+
+/// A ground game with its network. Immutable; shared between threads.
+pub struct Grounded {
+    program: GroundProgram,
+    network: Network,
+    scalar: Arc<ScalarProgram>,
+    /// Per role and goal value of the program: the goal, if it is one.
+    goals: Vec<Vec<Option<Goal>>>,
+    initial: State,
+    passes: Vec<PassReport>,
+}
+
+impl Grounded {
+    /// Builds the network of a program and optimises it by these passes.
+    #[must_use]
+    pub fn new(program: GroundProgram, passes: &[Pass]) -> Grounded {
+        let initial = initial_state(&program);
+        let (network, passes) = optimize(build(&program), &initial, passes);
+        let scalar = Arc::new(ScalarProgram::new(&network, &initial));
+        let goal = |value: TermId| match program.terms.view(value) {
+            TermView::Constant(name) => program.symbols.name(name).parse().ok().and_then(Goal::new),
+            TermView::Compound(..) => None,
+        };
+        let goals = program
+            .roles
+            .iter()
+            .map(|role| role.goals.iter().map(|of| goal(of.value)).collect())
+            .collect();
+        Grounded {
+            network,
+            scalar,
+            goals,
+            initial,
+            passes,
+            program,
+        }
+    }
+
+    /// The ground program, as the grounder made it.
+    #[must_use]
+    pub fn program(&self) -> &GroundProgram {
+        &self.program
+    }
+
+    /// The optimised network.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// What each pass of the optimiser did.
+    #[must_use]
+    pub fn passes(&self) -> &[PassReport] {
+        &self.passes
+    }
+
+    /// The initial state.
+    #[must_use]
+    pub fn initial_state(&self) -> &State {
+        &self.initial
+    }
+
+    /// A machine in the initial state.
+    #[must_use]
+    pub fn machine(self: &Arc<Self>) -> GroundedMachine {
+        GroundedMachine {
+            game: Arc::clone(self),
+            scalar: self.scalar.machine(),
+        }
+    }
+
+    /// The fluents of a state as text, sorted.
+    #[must_use]
+    pub fn fluents(&self, state: &State) -> Vec<String> {
+        let is_on = |idx: &usize| state.words()[idx / 64] >> (idx % 64) & 1 == 1;
+        let on = (0..self.program.fluents.len()).filter(is_on);
+        let mut fluents: Vec<String> = on
+            .map(|idx| self.program.term_text(self.program.fluents[idx].term))
+            .collect();
+        fluents.sort_unstable();
+        fluents
+    }
+
+    /// A move of a role as text.
+    #[must_use]
+    pub fn move_text(&self, role: RoleId, of: MoveId) -> String {
+        self.program
+            .term_text(self.program.roles[role.idx()].moves[of.0 as usize].term)
+    }
+
+    /// The move of a role with this text, if it is ever legal. The exact spelling comes first; otherwise case is
+    /// ignored, for peers that shout.
+    #[must_use]
+    pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
+        let wanted = normal(text);
+        let moves = &self.program.roles[role.idx()].moves;
+        let at = |is_it: &dyn Fn(&str) -> bool| {
+            moves
+                .iter()
+                .position(|of| is_it(&self.program.term_text(of.term)))
+                .map(|idx| MoveId(idx as u32))
+        };
+        at(&|text| text == wanted).or_else(|| at(&|text| text.eq_ignore_ascii_case(&wanted)))
+    }
+}
+
+/// A term with one blank between its parts.
+fn normal(text: &str) -> String {
+    let spaced = text.replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    words.join(" ").replace("( ", "(").replace(" )", ")")
+}
+
+fn initial_state(program: &GroundProgram) -> State {
+    let mut words = vec![0_u64; program.fluents.len().div_ceil(64)];
+    for (idx, _) in program
+        .fluents
+        .iter()
+        .enumerate()
+        .filter(|(_, fluent)| fluent.is_initial)
+    {
+        words[idx / 64] |= 1 << (idx % 64);
+    }
+    State::from_words(words.into())
+}
+
+/// A machine on the network of a ground game.
+pub struct GroundedMachine {
+    game: Arc<Grounded>,
+    scalar: ScalarMachine,
+}
+
+impl GroundedMachine {
+    /// The game that it runs.
+    #[must_use]
+    pub fn game(&self) -> &Arc<Grounded> {
+        &self.game
+    }
+
+    /// The engine underneath, for loops that play at full speed.
+    pub fn scalar(&mut self) -> &mut ScalarMachine {
+        &mut self.scalar
+    }
+}
+
+impl Machine for GroundedMachine {
+    fn load(&mut self, state: &State) {
+        self.scalar.load(state);
+    }
+
+    fn state(&self) -> State {
+        State::from_words(self.scalar.words().into())
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.scalar.is_terminal()
+    }
+
+    fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
+        self.scalar.legal_moves(role)
+    }
+
+    fn goal(&mut self, role: RoleId) -> Option<Goal> {
+        let mut values = self.scalar.goal_indexes(role);
+        let only = values.next()?;
+        if values.next().is_some() {
+            None
+        } else {
+            self.game.goals[role.idx()][only]
+        }
+    }
+
+    fn goals(&mut self, role: RoleId) -> Vec<String> {
+        let program = &self.game.program;
+        let values = &program.roles[role.idx()].goals;
+        let mut texts: Vec<String> = self
+            .scalar
+            .goal_indexes(role)
+            .map(|idx| program.term_text(values[idx].value))
+            .collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts
+    }
+
+    fn advance(&mut self, joint: &JointMove) {
+        self.scalar.advance(joint.moves());
+    }
+}

@@ -1,0 +1,187 @@
+//! One thread's machine on an [`Interpreter`].
+
+use std::sync::Arc;
+
+use super::memory::Memory;
+use super::terms::TermId;
+use super::{GOAL, Interpreter, InterpreterError, LEGAL, NEXT, TERMINAL, names, pack, unpack};
+use crate::machine::{Fault, Machine};
+use crate::state::{Goal, JointMove, MoveId, RoleId, State};
+
+/// One state of an interpreted game, on one thread. The [`Machine`] it implements answers as if nothing held where the
+/// budget does not suffice, and stays in its state where the next one cannot be derived; [`Machine::take_fault`] tells.
+pub struct InterpreterMachine {
+    interpreter: Arc<Interpreter>,
+    memory: Memory,
+    is_terminal: bool,
+    /// The legal moves of each role, and whether they are those of this state.
+    legal: Vec<(Vec<MoveId>, bool)>,
+    /// The next state being put together.
+    next: Vec<u32>,
+    fault: Option<InterpreterError>,
+}
+
+impl InterpreterMachine {
+    pub(super) fn new(interpreter: Arc<Interpreter>) -> InterpreterMachine {
+        let n_roles = interpreter.roles.len();
+        let memory = interpreter.seed.clone();
+        let legal = vec![(Vec::new(), false); n_roles];
+        let mut machine = InterpreterMachine {
+            interpreter,
+            memory,
+            is_terminal: false,
+            legal,
+            next: Vec::new(),
+            fault: None,
+        };
+        machine.enter();
+        machine
+    }
+
+    /// The interpreter it belongs to, which knows the names.
+    #[must_use]
+    pub fn interpreter(&self) -> &Arc<Interpreter> {
+        &self.interpreter
+    }
+
+    /// A new state was loaded.
+    fn enter(&mut self) {
+        self.legal
+            .iter_mut()
+            .for_each(|(_, is_known)| *is_known = false);
+        let solved = self
+            .interpreter
+            .evaluator(&mut self.memory)
+            .solve(TERMINAL, &[]);
+        let is_terminal = solved.map(|table| self.memory.tables.get(table).answers.len() > 0);
+        self.is_terminal = is_terminal.unwrap_or_else(|error| self.note(error));
+    }
+
+    /// Keeps an error for [`Machine::take_fault`] and answers with nothing. What was derived is forgotten: it may be
+    /// large, and what was derived about a joint move must not outlive it.
+    fn note<T: Default>(&mut self, error: InterpreterError) -> T {
+        self.fault.get_or_insert(error);
+        self.memory.tables.release_state();
+        T::default()
+    }
+
+    /// Derives the legal moves of a role into `legal`, sorted.
+    fn derive_legal(&mut self, role: RoleId) -> Result<(), InterpreterError> {
+        let moves = &mut self.legal[role.idx()].0;
+        moves.clear();
+        let role = self.interpreter.roles[role.idx()];
+        let table = self
+            .interpreter
+            .evaluator(&mut self.memory)
+            .solve(LEGAL, &[role.0])?;
+        let answers = &self.memory.tables.get(table).answers;
+        moves.extend((0..answers.len()).map(|row| MoveId(answers.row(row)[0])));
+        moves.sort_unstable();
+        Ok(())
+    }
+
+    fn goal_terms(&mut self, role: RoleId) -> Result<Vec<TermId>, InterpreterError> {
+        let role = self.interpreter.roles[role.idx()];
+        let table = self
+            .interpreter
+            .evaluator(&mut self.memory)
+            .solve(GOAL, &[role.0])?;
+        let answers = &self.memory.tables.get(table).answers;
+        Ok((0..answers.len())
+            .map(|row| TermId(answers.row(row)[0]))
+            .collect())
+    }
+
+    fn text(&self, term: TermId) -> String {
+        let Interpreter {
+            functors, rules, ..
+        } = &*self.interpreter;
+        names::text(term, &self.memory.terms, functors, &rules.symbols)
+    }
+
+    /// Derives the fluents of the next state into `next`, sorted.
+    fn derive_next(&mut self, joint: &JointMove) -> Result<(), InterpreterError> {
+        self.memory.does.clear();
+        let n_roles = self.interpreter.roles.len();
+        self.memory
+            .does
+            .extend(joint.moves().iter().take(n_roles).map(|move_id| move_id.0));
+        if joint
+            .moves()
+            .iter()
+            .any(|&move_id| TermId(move_id.0).idx() >= self.memory.terms.len())
+        {
+            self.interpreter.shared.update(&mut self.memory.terms);
+        }
+        let table = self
+            .interpreter
+            .evaluator(&mut self.memory)
+            .solve(NEXT, &[])?;
+        let answers = &self.memory.tables.get(table).answers;
+        self.next.clear();
+        self.next
+            .extend((0..answers.len()).map(|row| answers.row(row)[0]));
+        self.next.sort_unstable();
+        Ok(())
+    }
+}
+
+impl Machine for InterpreterMachine {
+    fn load(&mut self, state: &State) {
+        if unpack(state).any(|fluent| TermId(fluent).idx() >= self.memory.terms.len()) {
+            self.interpreter.shared.update(&mut self.memory.terms);
+        }
+        self.memory.load(unpack(state));
+        self.enter();
+    }
+
+    fn state(&self) -> State {
+        pack(self.memory.fluents.all())
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
+        if !self.legal[role.idx()].1 {
+            self.derive_legal(role)
+                .unwrap_or_else(|error| self.note(error));
+            self.legal[role.idx()].1 = true;
+        }
+        &self.legal[role.idx()].0
+    }
+
+    fn goal(&mut self, role: RoleId) -> Option<Goal> {
+        let goals = self
+            .goal_terms(role)
+            .unwrap_or_else(|error| self.note(error));
+        match goals[..] {
+            [goal] => Goal::new(self.text(goal).parse().ok()?),
+            _ => None,
+        }
+    }
+
+    fn goals(&mut self, role: RoleId) -> Vec<String> {
+        let goals = self
+            .goal_terms(role)
+            .unwrap_or_else(|error| self.note(error));
+        let mut texts: Vec<String> = goals.into_iter().map(|goal| self.text(goal)).collect();
+        texts.sort_unstable();
+        texts
+    }
+
+    fn advance(&mut self, joint: &JointMove) {
+        match self.derive_next(joint) {
+            Ok(()) => {
+                self.memory.load(self.next.iter().copied());
+                self.enter();
+            }
+            Err(error) => self.note(error),
+        }
+    }
+
+    fn take_fault(&mut self) -> Option<Fault> {
+        self.fault.take().map(|error| Box::new(error) as Fault)
+    }
+}

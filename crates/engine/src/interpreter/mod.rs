@@ -1,0 +1,218 @@
+//! The interpreter: an independent reasoner on checked [`Rules`], with nothing grounded.
+//!
+//! It is the reference in differential tests and the player's fallback for games that do not ground, so it shares no
+//! evaluation code with the grounder. Answers are computed on demand: whoever asks for the legal moves of a role calls
+//! `legal` with the role given and the move wanted, and only what that call needs is derived. Answers are kept: those
+//! that depend on facts only for ever, the others as long as the state.
+//!
+//! ```text
+//! Rules ── program ──▶ Program ── settle ──▶ Program ── plan ──▶ Code ── evaluate ──▶ answers, in tables
+//!         no `or`, facts apart    fewer rules, more facts    an order per way to call
+//! ```
+//!
+//! The planner wants to know how many solutions conditions have, so before the final compilation `sample` plays a little
+//! with a first one and counts. That is deterministic: same rules, same code.
+//!
+//! In: `Rules`. Out: an [`Interpreter`], compiled once and shared, and one [`InterpreterMachine`] per thread.
+//! Limits: a question that needs more than its [`Limits`] ends with an error; a condition that depends on its own
+//! negation is refused when it is met, not when the game is built.
+
+mod code;
+mod error;
+mod evaluate;
+mod facts;
+mod feasibility;
+mod fluents;
+mod machine;
+mod memory;
+mod names;
+mod plan;
+mod program;
+mod sample;
+mod settle;
+mod sizes;
+mod tables;
+mod terms;
+mod tuples;
+mod values;
+
+use std::sync::Arc;
+
+use agon_gdl::{RelationId, Rules};
+
+pub use error::{InterpreterError, Limits, Resource};
+pub use machine::InterpreterMachine;
+
+use crate::state::{MoveId, RoleId, State};
+use code::{Code, Mode, ProcedureId};
+use evaluate::Evaluator;
+use memory::Memory;
+use program::{PredicateId, Program};
+use sizes::Sizes;
+use terms::{Functors, SharedTerms, TermId};
+
+/// A game compiled for interpretation. Immutable but for the table of terms, to which all threads append.
+pub struct Interpreter {
+    rules: Arc<Rules>,
+    roles: Vec<TermId>,
+    functors: Functors,
+    code: Code,
+    shared: SharedTerms,
+    limits: Limits,
+    initial: State,
+    /// What a new machine starts from: in the initial state, with static answers that it needed.
+    seed: Memory,
+}
+
+/// The questions asked from outside, by their place among the entries that are compiled first.
+const INIT: ProcedureId = ProcedureId(0);
+const TERMINAL: ProcedureId = ProcedureId(1);
+const LEGAL: ProcedureId = ProcedureId(2);
+const GOAL: ProcedureId = ProcedureId(3);
+const NEXT: ProcedureId = ProcedureId(4);
+
+const ENTRIES: [(PredicateId, &[Mode]); 5] = [
+    (PredicateId(RelationId::INIT.0), &[Mode::Free]),
+    (PredicateId(RelationId::TERMINAL.0), &[]),
+    (PredicateId(RelationId::LEGAL.0), &[Mode::Bound, Mode::Free]),
+    (PredicateId(RelationId::GOAL.0), &[Mode::Bound, Mode::Free]),
+    (PredicateId(RelationId::NEXT.0), &[Mode::Free]),
+];
+
+impl Interpreter {
+    /// Compiles the rules and derives the initial state, within the default limits.
+    ///
+    /// # Errors
+    /// If the initial state cannot be derived within the limits.
+    pub fn new(rules: Arc<Rules>) -> Result<Interpreter, InterpreterError> {
+        Interpreter::with_limits(rules, Limits::default())
+    }
+
+    /// Compiles the rules and derives the initial state.
+    ///
+    /// # Errors
+    /// If the initial state cannot be derived within the limits.
+    pub fn with_limits(rules: Arc<Rules>, limits: Limits) -> Result<Interpreter, InterpreterError> {
+        let mut program = Program::new(&rules);
+        if program.roles.len() > usize::from(u16::MAX) {
+            return Err(InterpreterError::TooManyRoles);
+        }
+        settle::settle(&mut program)?;
+        let fluents = initial_fluents(&mut program, limits)?;
+        let mut sizes = sample::sample(&mut program, &fluents)?;
+        let mut terms = program.terms.clone();
+        let code = plan::compile(&program, &ENTRIES, &mut sizes, &mut terms)?;
+        let mut seed = Memory::new(&program, &code, terms.clone());
+        seed.load(fluents.iter().copied());
+        let initial = pack(&fluents);
+        let Program {
+            functors, roles, ..
+        } = program;
+        Ok(Interpreter {
+            rules,
+            roles,
+            functors,
+            code,
+            shared: SharedTerms::new(terms),
+            limits,
+            initial,
+            seed,
+        })
+    }
+
+    /// The rules it interprets.
+    #[must_use]
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+
+    /// The roles in order.
+    pub fn roles(&self) -> impl ExactSizeIterator<Item = RoleId> + Clone + use<> {
+        RoleId::all(self.roles.len())
+    }
+
+    /// The initial state.
+    #[must_use]
+    pub fn initial_state(&self) -> &State {
+        &self.initial
+    }
+
+    /// A machine for one thread, in the initial state.
+    #[must_use]
+    pub fn machine(self: &Arc<Interpreter>) -> InterpreterMachine {
+        InterpreterMachine::new(self.clone())
+    }
+
+    /// The fluents of a state as text, sorted.
+    #[must_use]
+    pub fn fluents(&self, state: &State) -> Vec<String> {
+        let fluents: Vec<TermId> = unpack(state).map(TermId).collect();
+        let mut texts = self.shared.with(|terms| {
+            fluents
+                .iter()
+                .map(|&fluent| names::text(fluent, terms, &self.functors, &self.rules.symbols))
+                .collect::<Vec<String>>()
+        });
+        texts.sort_unstable();
+        texts
+    }
+
+    /// A move in the spelling of the sheet.
+    #[must_use]
+    pub fn move_text(&self, move_id: MoveId) -> String {
+        let term = TermId(move_id.0);
+        self.shared
+            .with(|terms| names::text(term, terms, &self.functors, &self.rules.symbols))
+    }
+
+    /// The move that a peer means, who may not care about case; legal or not. `None` if it cannot be a term of this
+    /// game.
+    #[must_use]
+    pub fn find_move(&self, text: &str) -> Option<MoveId> {
+        self.shared.with(|terms| {
+            let compound = |functor, args: &[u32]| match terms.find(functor, args) {
+                None if terms.len() < self.limits.terms => Some(terms.append(functor, args)),
+                known => known,
+            };
+            let term = names::read(text, &self.functors, &self.rules.symbols, compound);
+            term.map(|term| MoveId(term.0))
+        })
+    }
+
+    fn evaluator<'a>(&'a self, memory: &'a mut Memory) -> Evaluator<'a> {
+        Evaluator::new(&self.code, &self.roles, &self.shared, self.limits, memory)
+    }
+}
+
+/// Derives the initial state, before there is an interpreter: the planner wants to know what states look like.
+fn initial_fluents(program: &mut Program, limits: Limits) -> Result<Vec<u32>, InterpreterError> {
+    let mut terms = program.terms.clone();
+    let code = plan::compile(program, &ENTRIES[..1], &mut Sizes::default(), &mut terms)?;
+    let shared = SharedTerms::new(terms.clone());
+    let mut memory = Memory::new(program, &code, terms);
+    let table =
+        Evaluator::new(&code, &program.roles, &shared, limits, &mut memory).solve(INIT, &[])?;
+    let answers = &memory.tables.get(table).answers;
+    let mut fluents: Vec<u32> = (0..answers.len()).map(|row| answers.row(row)[0]).collect();
+    fluents.sort_unstable();
+    program.terms = memory.terms;
+    Ok(fluents)
+}
+
+/// What fills the second half of the last word if the number of fluents is odd.
+const NO_FLUENT: u32 = u32::MAX;
+
+/// Sorted fluents, two to a word.
+fn pack(fluents: &[u32]) -> State {
+    let word =
+        |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&NO_FLUENT)) << 32;
+    State::from_words(fluents.chunks(2).map(word).collect())
+}
+
+fn unpack(state: &State) -> impl Iterator<Item = u32> {
+    let halves = state
+        .words()
+        .iter()
+        .flat_map(|&word| [word as u32, (word >> 32) as u32]);
+    halves.filter(|&fluent| fluent != NO_FLUENT)
+}

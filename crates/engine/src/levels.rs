@@ -1,0 +1,191 @@
+//! The order in which a network is evaluated: levels, and the components that recursion makes.
+//!
+//! A gate has a higher level than everything it reads. A component, the gates that depend on each other through loops,
+//! has an interval of levels of its own: it *opens* below its first gate, where its loops are reset, and *closes* above
+//! its last, where the loops are set to their definitions and, if that changed something, its gates are evaluated
+//! again. Whoever reads a component from outside stands above its close.
+
+use crate::network::{Network, Node, NodeId, Signal};
+
+/// A set of gates and loops that depend on each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Component {
+    pub(crate) open: u32,
+    pub(crate) close: u32,
+    /// Its loops.
+    pub(crate) loops: Vec<u32>,
+}
+
+/// Levels of all nodes.
+pub(crate) struct Levels {
+    /// Per node.
+    pub(crate) level: Vec<u32>,
+    /// Per node: its component, or `NONE`.
+    pub(crate) component: Vec<u32>,
+    pub(crate) components: Vec<Component>,
+    pub(crate) n_levels: u32,
+}
+
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Computes levels. Nodes are in an order in which gates follow what they read, loops apart.
+pub(crate) fn levels(network: &Network) -> Levels {
+    let cyclic = cyclic_components(network);
+    let n_nodes = network.n_nodes();
+    let mut levels = Levels {
+        level: vec![0; n_nodes],
+        component: vec![NONE; n_nodes],
+        components: Vec::new(),
+        n_levels: 1,
+    };
+    for (idx, members) in cyclic.iter().enumerate() {
+        for &member in members {
+            levels.component[member as usize] = idx as u32;
+        }
+        let loops = members
+            .iter()
+            .filter_map(|&member| match network.node(NodeId(member)) {
+                Node::Loop(of) => Some(of),
+                _ => None,
+            });
+        levels.components.push(Component {
+            open: 0,
+            close: 0,
+            loops: loops.collect(),
+        });
+    }
+    for unit in topological(network, &levels, &cyclic) {
+        match unit {
+            Unit::Node(node) => {
+                let level = network
+                    .inputs_of(node)
+                    .iter()
+                    .map(|signal| levels.after(signal.node()))
+                    .max()
+                    .unwrap_or(0);
+                levels.level[node.idx()] = level;
+                levels.n_levels = levels.n_levels.max(level + 1);
+            }
+            Unit::Component(idx) => levels.place(network, idx, &cyclic[idx]),
+        }
+    }
+    levels
+}
+
+impl Levels {
+    /// The lowest level at which a reader of the node may stand.
+    fn after(&self, node: NodeId) -> u32 {
+        match self.component[node.idx()] {
+            NONE => self.level[node.idx()] + 1,
+            component => self.components[component as usize].close + 1,
+        }
+    }
+
+    fn place(&mut self, network: &Network, idx: usize, members: &[u32]) {
+        let own = idx as u32;
+        let outside = members
+            .iter()
+            .flat_map(|&member| reads(network, NodeId(member)))
+            .map(|signal| signal.node())
+            .filter(|node| self.component[node.idx()] != own);
+        let open = outside.map(|node| self.after(node)).max().unwrap_or(0);
+        let mut close = open + 1;
+        // Members are in node order, so a gate comes after the gates that it reads; loops stand at the opening.
+        for &member in members {
+            let node = NodeId(member);
+            let inside = network.inputs_of(node).iter().map(|signal| signal.node());
+            let inside = inside.filter(|node| self.component[node.idx()] == own);
+            let level = match network.node(node) {
+                Node::Loop(_) => open,
+                _ => {
+                    inside
+                        .map(|node| self.level[node.idx()])
+                        .max()
+                        .unwrap_or(open)
+                        + 1
+                }
+            };
+            self.level[node.idx()] = level;
+            close = close.max(level + 1);
+        }
+        self.components[idx].open = open;
+        self.components[idx].close = close;
+        self.n_levels = self.n_levels.max(close + 1);
+    }
+}
+
+/// What a node needs to be known: a gate its inputs, a loop its definition.
+fn reads(network: &Network, node: NodeId) -> &[Signal] {
+    match network.node(node) {
+        Node::Loop(of) => &network.loops[of as usize..=of as usize],
+        _ => network.inputs_of(node),
+    }
+}
+
+enum Unit {
+    Node(NodeId),
+    Component(usize),
+}
+
+/// Nodes and components, each after all that it reads.
+fn topological(network: &Network, levels: &Levels, cyclic: &[Vec<u32>]) -> Vec<Unit> {
+    let n_nodes = network.n_nodes();
+    let unit_of = |node: NodeId| match levels.component[node.idx()] {
+        NONE => node.idx(),
+        component => n_nodes + component as usize,
+    };
+    let n_units = n_nodes + cyclic.len();
+    let mut waits = vec![0_u32; n_units];
+    let mut readers: Vec<Vec<u32>> = vec![Vec::new(); n_units];
+    for node in network.nodes() {
+        let reader = unit_of(node);
+        for signal in reads(network, node) {
+            let read = unit_of(signal.node());
+            if read != reader {
+                readers[read].push(reader as u32);
+                waits[reader] += 1;
+            }
+        }
+    }
+    let is_member = |unit: usize| unit < n_nodes && levels.component[unit] != NONE;
+    let mut queue: std::collections::VecDeque<usize> = (0..n_units)
+        .filter(|&unit| waits[unit] == 0 && !is_member(unit))
+        .collect();
+    let mut order = Vec::with_capacity(n_units);
+    while let Some(unit) = queue.pop_front() {
+        order.push(if unit < n_nodes {
+            Unit::Node(NodeId(unit as u32))
+        } else {
+            Unit::Component(unit - n_nodes)
+        });
+        for &reader in &readers[unit] {
+            waits[reader as usize] -= 1;
+            if waits[reader as usize] == 0 {
+                queue.push_back(reader as usize);
+            }
+        }
+    }
+    order
+}
+
+/// The components that hold a loop, each with its members in node order.
+fn cyclic_components(network: &Network) -> Vec<Vec<u32>> {
+    if network.loops.is_empty() {
+        return Vec::new();
+    }
+    let successors = |node: u32| reads(network, NodeId(node));
+    let component =
+        agon_ground::components(network.n_nodes(), successors, |signal| signal.node().0);
+    let mut sizes: rustc_hash::FxHashMap<u32, Vec<u32>> = rustc_hash::FxHashMap::default();
+    for node in network.nodes() {
+        sizes.entry(component[node.idx()]).or_default().push(node.0);
+    }
+    let holds_loop = |members: &Vec<u32>| {
+        members
+            .iter()
+            .any(|&node| matches!(network.node(NodeId(node)), Node::Loop(_)))
+    };
+    let mut cyclic: Vec<Vec<u32>> = sizes.into_values().filter(holds_loop).collect();
+    cyclic.sort();
+    cyclic
+}

@@ -1,0 +1,47 @@
+//! The engines of Agon: they run a game from its rules.
+//!
+//! ```text
+//! Rules ── Interpreter::new ──▶ Interpreter ── machine ──▶ InterpreterMachine, a Machine
+//! ```
+//!
+//! ```
+//! use std::sync::Arc;
+//! use agon_engine::{Interpreter, JointMove, Machine, RoleId};
+//!
+//! let sheet = br"
+//!     (role robot) (init (light off))
+//!     (legal robot push)
+//!     (<= (next (light on)) (does robot push))
+//!     (<= terminal (true (light on)))
+//!     (<= (goal robot 100) terminal)";
+//! let description = agon_gdl::parse(sheet, &agon_gdl::Limits::default());
+//! let rules = agon_gdl::check(&description).expect("this sheet is well-formed");
+//! let interpreter = Arc::new(Interpreter::new(Arc::new(rules)).expect("it can be run"));
+//! let mut machine = interpreter.machine();
+//! let push = machine.legal_moves(RoleId(0))[0];
+//! machine.advance(&JointMove::new([push]));
+//! assert!(machine.is_terminal());
+//! assert_eq!(machine.goal(RoleId(0)).map(|goal| goal.value()), Some(100));
+//! ```
+//!
+//! **Invariant:** this crate does no I/O, prints nothing, reads no environment, knows neither time nor search.
+//! **Invariant:** what is compiled never changes and is shared between threads; what changes belongs to one thread. The
+//! one exception is the append-only term table of the [`Interpreter`], since its states are made of terms.
+//! **Invariant:** the interpreter shares no evaluation code with the grounder: each is the other's check.
+
+mod build;
+mod grounded;
+pub mod interpreter;
+mod levels;
+mod machine;
+pub mod network;
+pub mod optimize;
+mod scalar;
+mod state;
+
+pub use build::build;
+pub use grounded::{Grounded, GroundedMachine};
+pub use interpreter::{Interpreter, InterpreterError, InterpreterMachine};
+pub use machine::{Fault, Machine};
+pub use scalar::{ScalarMachine, ScalarProgram};
+pub use state::{Goal, JointMove, MoveId, RoleId, State};

@@ -1,0 +1,434 @@
+//! A game as a Boolean network: one kind of gate, an AND of any number of signals, each plain or complemented.
+//!
+//! Nodes are numbered so that a gate comes after everything it reads. State bits (*bases*) and moves (*inputs*) are
+//! given, gates are computed. Rules that recurse within one state would make a circle; it is cut at *loops*: a loop
+//! is read like a given bit, and its definition says what it must become. Their values are the least fixpoint: all
+//! false, then true where the definition is true, until nothing changes.
+//!
+//! Equal gates are one gate (hash-consing), and constants never reach one: [`Builder::and`] sees to both.
+//!
+//! - Schkufza, Love and Genesereth 2008, Propositional automata and cell automata (propositional networks in GGP)
+//! - Kuehlmann and Krohm 1997, Equivalence checking using cuts and heaps (AND gates with complemented edges)
+
+use std::fmt;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+/// A node of a [`Network`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// As an index into a list with one entry per node.
+    #[must_use]
+    pub fn idx(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A node or its complement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Signal(u32);
+
+impl Signal {
+    /// Always true: the complement of nothing, node 0 itself.
+    pub const TRUE: Signal = Signal(0);
+    /// Always false.
+    pub const FALSE: Signal = Signal(1);
+
+    /// The node, plain or complemented.
+    #[must_use]
+    pub fn new(node: NodeId, is_complement: bool) -> Signal {
+        Signal(node.0 * 2 + u32::from(is_complement))
+    }
+
+    /// The node that it reads.
+    #[must_use]
+    pub fn node(self) -> NodeId {
+        NodeId(self.0 / 2)
+    }
+
+    /// Whether it is true when the node is false.
+    #[must_use]
+    pub fn is_complement(self) -> bool {
+        self.0 % 2 == 1
+    }
+
+    /// The constant that it is, if it is one.
+    #[must_use]
+    pub fn constant(self) -> Option<bool> {
+        (self.0 < 2).then_some(self == Signal::TRUE)
+    }
+
+    /// As one number, for tables.
+    #[must_use]
+    pub fn code(self) -> u32 {
+        self.0
+    }
+
+    /// The signal with this number.
+    #[must_use]
+    pub fn from_code(code: u32) -> Signal {
+        Signal(code)
+    }
+
+    /// The same signal, complemented if `is_complement`.
+    #[must_use]
+    pub fn complement_if(self, is_complement: bool) -> Signal {
+        Signal(self.0 ^ u32::from(is_complement))
+    }
+}
+
+impl std::ops::Not for Signal {
+    type Output = Signal;
+
+    fn not(self) -> Signal {
+        Signal(self.0 ^ 1)
+    }
+}
+
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.constant() {
+            Some(constant) => write!(f, "{constant}"),
+            None => write!(
+                f,
+                "{}n{}",
+                if self.is_complement() { "~" } else { "" },
+                self.0 / 2
+            ),
+        }
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Node<'a> {
+    /// Node 0: true.
+    True,
+    /// A bit of the state.
+    Base(u32),
+    /// A move, counted over all roles in order.
+    Input(u32),
+    /// The place where a circle is cut.
+    Loop(u32),
+    /// True if all of these are; sorted, without duplicates, at least two.
+    And(&'a [Signal]),
+}
+
+/// What a role may do and get.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RoleSignals {
+    /// The first of its inputs; they are numbered in the order of its moves.
+    pub first_input: u32,
+    /// When each of its moves is legal.
+    pub legal: Vec<Signal>,
+    /// When each of its goal values holds.
+    pub goals: Vec<Signal>,
+}
+
+/// A network; see the module comment.
+#[derive(Clone, Default)]
+pub struct Network {
+    kinds: Vec<Kind>,
+    signals: Vec<Signal>,
+    /// Number of state bits; base i is node 1 + i.
+    pub n_bases: u32,
+    /// Number of moves over all roles; input i is node 1 + `n_bases` + i.
+    pub n_inputs: u32,
+    /// When each base holds in the next state.
+    pub next: Vec<Signal>,
+    /// Per role in order.
+    pub roles: Vec<RoleSignals>,
+    /// When the match is over.
+    pub terminal: Signal,
+    /// The definition of each loop.
+    pub loops: Vec<Signal>,
+}
+
+impl Default for Signal {
+    fn default() -> Signal {
+        Signal::FALSE
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    True,
+    Base(u32),
+    Input(u32),
+    Loop(u32),
+    And(u32, u32),
+}
+
+impl Network {
+    /// Number of nodes: the constant, bases, inputs, loops and gates.
+    #[must_use]
+    pub fn n_nodes(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Number of gates.
+    #[must_use]
+    pub fn n_gates(&self) -> usize {
+        self.kinds
+            .iter()
+            .filter(|kind| matches!(kind, Kind::And(..)))
+            .count()
+    }
+
+    /// Number of signals that gates read.
+    #[must_use]
+    pub fn n_edges(&self) -> usize {
+        self.signals.len()
+    }
+
+    /// What a node is.
+    #[must_use]
+    pub fn node(&self, node: NodeId) -> Node<'_> {
+        match self.kinds[node.idx()] {
+            Kind::True => Node::True,
+            Kind::Base(base) => Node::Base(base),
+            Kind::Input(input) => Node::Input(input),
+            Kind::Loop(of) => Node::Loop(of),
+            Kind::And(start, end) => Node::And(&self.signals[start as usize..end as usize]),
+        }
+    }
+
+    /// The signals that a gate reads; none for what is given.
+    #[must_use]
+    pub fn inputs_of(&self, node: NodeId) -> &[Signal] {
+        match self.node(node) {
+            Node::And(signals) => signals,
+            _ => &[],
+        }
+    }
+
+    /// All nodes in order.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.kinds.len() as u32).map(NodeId)
+    }
+
+    /// The node of a base.
+    #[must_use]
+    pub fn base(&self, base: u32) -> NodeId {
+        NodeId(1 + base)
+    }
+
+    /// The node of an input.
+    #[must_use]
+    pub fn input(&self, input: u32) -> NodeId {
+        NodeId(1 + self.n_bases + input)
+    }
+
+    /// Every signal that is asked for from outside: next, legal, goals, terminal and the definitions of loops.
+    pub fn outputs(&self) -> impl Iterator<Item = Signal> + '_ {
+        let of_roles = self
+            .roles
+            .iter()
+            .flat_map(|role| role.legal.iter().chain(&role.goals));
+        self.next
+            .iter()
+            .chain(of_roles)
+            .chain(&self.loops)
+            .copied()
+            .chain([self.terminal])
+    }
+
+    /// The same network with other outputs: `map` gives each node's new signal.
+    pub(crate) fn map_outputs(&self, into: &mut Network, map: impl Fn(Signal) -> Signal) {
+        let all = |signals: &[Signal]| signals.iter().map(|&signal| map(signal)).collect();
+        into.next = all(&self.next);
+        into.loops = all(&self.loops);
+        into.terminal = map(self.terminal);
+        let role = |role: &RoleSignals| RoleSignals {
+            first_input: role.first_input,
+            legal: all(&role.legal),
+            goals: all(&role.goals),
+        };
+        into.roles = self.roles.iter().map(role).collect();
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for node in self.nodes() {
+            match self.node(node) {
+                Node::True => {}
+                Node::Base(base) => writeln!(f, "n{} = base {base}", node.0)?,
+                Node::Input(input) => writeln!(f, "n{} = input {input}", node.0)?,
+                Node::Loop(of) => writeln!(f, "n{} = loop {of}", node.0)?,
+                Node::And(signals) => {
+                    let signals: Vec<String> =
+                        signals.iter().map(|signal| format!("{signal:?}")).collect();
+                    writeln!(f, "n{} = {}", node.0, signals.join(" & "))?;
+                }
+            }
+        }
+        for (of, signal) in self.loops.iter().enumerate() {
+            writeln!(f, "loop {of} := {signal:?}")?;
+        }
+        for (base, signal) in self.next.iter().enumerate() {
+            writeln!(f, "next {base} := {signal:?}")?;
+        }
+        for (role, of) in self.roles.iter().enumerate() {
+            for (idx, signal) in of.legal.iter().enumerate() {
+                writeln!(
+                    f,
+                    "legal {role} {} := {signal:?}",
+                    of.first_input as usize + idx
+                )?;
+            }
+            for (idx, signal) in of.goals.iter().enumerate() {
+                writeln!(f, "goal {role} {idx} := {signal:?}")?;
+            }
+        }
+        writeln!(f, "terminal := {:?}", self.terminal)
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Network({} gates, {} edges, {} loops)",
+            self.n_gates(),
+            self.n_edges(),
+            self.loops.len()
+        )
+    }
+}
+
+/// Makes a network gate by gate.
+pub struct Builder {
+    network: Network,
+    by_inputs: HashTable<NodeId>,
+    scratch: Vec<Signal>,
+}
+
+impl Builder {
+    /// A network of bases and inputs, without gates.
+    #[must_use]
+    pub fn new(n_bases: u32, n_inputs: u32) -> Builder {
+        let bases = (0..n_bases).map(Kind::Base);
+        let inputs = (0..n_inputs).map(Kind::Input);
+        let kinds = std::iter::once(Kind::True)
+            .chain(bases)
+            .chain(inputs)
+            .collect();
+        let network = Network {
+            kinds,
+            n_bases,
+            n_inputs,
+            ..Network::default()
+        };
+        Builder {
+            network,
+            by_inputs: HashTable::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The signal of a base.
+    #[must_use]
+    pub fn base(&self, base: u32) -> Signal {
+        Signal::new(self.network.base(base), false)
+    }
+
+    /// The signal of an input.
+    #[must_use]
+    pub fn input(&self, input: u32) -> Signal {
+        Signal::new(self.network.input(input), false)
+    }
+
+    /// A new loop; [`Builder::define`] says what it must become.
+    pub fn new_loop(&mut self) -> Signal {
+        let node = self.network.kinds.len() as u32;
+        self.network
+            .kinds
+            .push(Kind::Loop(self.network.loops.len() as u32));
+        self.network.loops.push(Signal::FALSE);
+        Signal::new(NodeId(node), false)
+    }
+
+    /// Defines a loop.
+    pub fn define(&mut self, of: Signal, definition: Signal) {
+        if let Node::Loop(idx) = self.network.node(of.node()) {
+            self.network.loops[idx as usize] = definition;
+        }
+    }
+
+    /// The conjunction of some signals.
+    pub fn and(&mut self, signals: &[Signal]) -> Signal {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.extend(signals.iter().filter(|&&signal| signal != Signal::TRUE));
+        scratch.sort_unstable();
+        scratch.dedup();
+        // A signal and its complement are neighbours when sorted.
+        let is_false =
+            scratch.contains(&Signal::FALSE) || scratch.windows(2).any(|pair| pair[0] == !pair[1]);
+        let signal = match scratch.as_slice() {
+            _ if is_false => Signal::FALSE,
+            [] => Signal::TRUE,
+            [only] => *only,
+            inputs => self.gate(inputs),
+        };
+        self.scratch = scratch;
+        signal
+    }
+
+    /// The disjunction of some signals.
+    pub fn or(&mut self, signals: &[Signal]) -> Signal {
+        let complements: Vec<Signal> = signals.iter().map(|&signal| !signal).collect();
+        !self.and(&complements)
+    }
+
+    /// The finished network; its outputs are still to be set.
+    #[must_use]
+    pub fn finish(self) -> Network {
+        self.network
+    }
+
+    fn gate(&mut self, inputs: &[Signal]) -> Signal {
+        let hash = FxBuildHasher.hash_one(inputs);
+        let network = &mut self.network;
+        if let Some(&known) = self
+            .by_inputs
+            .find(hash, |&node| network.inputs_of(node) == inputs)
+        {
+            return Signal::new(known, false);
+        }
+        let start = network.signals.len() as u32;
+        network.signals.extend_from_slice(inputs);
+        let node = NodeId(network.kinds.len() as u32);
+        network
+            .kinds
+            .push(Kind::And(start, network.signals.len() as u32));
+        let network = &self.network;
+        self.by_inputs.insert_unique(hash, node, |&node| {
+            FxBuildHasher.hash_one(network.inputs_of(node))
+        });
+        Signal::new(node, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_shared_and_constants_fold() {
+        let mut builder = Builder::new(3, 0);
+        let [a, b, c] = [0, 1, 2].map(|base| builder.base(base));
+        let ab = builder.and(&[a, b, a]);
+        assert_eq!(ab, builder.and(&[b, Signal::TRUE, a]));
+        assert_eq!(builder.and(&[a, !a, c]), Signal::FALSE);
+        assert_eq!(builder.and(&[]), Signal::TRUE);
+        assert_eq!(builder.or(&[a, Signal::FALSE]), a);
+        assert_eq!(builder.or(&[a, !a]), Signal::TRUE);
+        assert_eq!(builder.finish().n_gates(), 1);
+    }
+}

@@ -1,0 +1,127 @@
+//! The small values that every engine and every search speaks: [`State`], [`RoleId`], [`MoveId`], [`JointMove`],
+//! [`Goal`].
+//!
+//! A state is opaque: words that mean something only to the engine that made it. To a network engine they are a bit
+//! per base, to the interpreter a sorted list of fluent ids. Two states of one game are equal exactly if they hold the
+//! same fluents, so a state is its own key in a table.
+
+use std::fmt;
+
+/// A role: its place in the order of the `role` facts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RoleId(pub u16);
+
+impl RoleId {
+    /// The roles of a game with so many of them, in order.
+    pub fn all(n_roles: usize) -> impl ExactSizeIterator<Item = RoleId> + Clone {
+        (0..n_roles).map(|idx| RoleId(idx as u16))
+    }
+
+    /// As an index into a list with one entry per role.
+    #[must_use]
+    pub fn idx(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A move as the engine numbers it. The same move of two roles may be one id or two: compare moves of one role only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MoveId(pub u32);
+
+/// What a state is worth to a role: 0 to 100.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Goal(u8);
+
+impl Goal {
+    /// The goal with this value, if there is such a goal.
+    #[must_use]
+    pub fn new(value: i64) -> Option<Goal> {
+        (0..=100).contains(&value).then_some(Goal(value as u8))
+    }
+
+    /// 0 to 100.
+    #[must_use]
+    pub fn value(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One move per role, in the order of the roles.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct JointMove(Box<[MoveId]>);
+
+impl JointMove {
+    /// The moves of all roles, in order.
+    pub fn new(moves: impl IntoIterator<Item = MoveId>) -> JointMove {
+        JointMove(moves.into_iter().collect())
+    }
+
+    /// The moves of all roles, in order.
+    #[must_use]
+    pub fn moves(&self) -> &[MoveId] {
+        &self.0
+    }
+
+    /// The moves of all roles, to be filled in again without a new allocation.
+    pub fn moves_mut(&mut self) -> &mut [MoveId] {
+        &mut self.0
+    }
+
+    /// The move of one role.
+    #[must_use]
+    pub fn of(&self, role: RoleId) -> MoveId {
+        self.0[role.idx()]
+    }
+}
+
+/// A state of a game, opaque outside the engine that made it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct State(Box<[u64]>);
+
+impl State {
+    /// A state of these words.
+    #[must_use]
+    pub fn from_words(words: Box<[u64]>) -> State {
+        State(words)
+    }
+
+    /// Its words.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("State(")?;
+        for word in &self.0 {
+            write!(f, "{word:016x} ")?;
+        }
+        f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_is_0_to_100() {
+        let values = [-1, 0, 50, 100, 101].map(|value| Goal::new(value).map(Goal::value));
+        assert_eq!(values, [None, Some(0), Some(50), Some(100), None]);
+    }
+
+    #[test]
+    fn roles_index_joint_moves() {
+        let joint = JointMove::new([MoveId(7), MoveId(3)]);
+        let moves: Vec<MoveId> = RoleId::all(2).map(|role| joint.of(role)).collect();
+        assert_eq!(moves, joint.moves());
+    }
+}

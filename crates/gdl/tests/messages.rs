@@ -1,0 +1,490 @@
+//! Complete messages as people see them, for typical mistakes.
+
+use agon_gdl::{Limits, RenderOptions, check, parse, render};
+use expect_test::{Expect, expect};
+
+/// Everything that `check` says about a sheet, drawn.
+fn messages(sheet: &str, expected: Expect) {
+    let description = parse(sheet.as_bytes(), &Limits::default());
+    let findings = match check(&description) {
+        Ok(rules) => rules.warnings,
+        Err(findings) => findings,
+    };
+    let options = RenderOptions {
+        colour: false,
+        width: 100,
+    };
+    let drawings: Vec<String> = findings
+        .iter()
+        .map(|finding| render(finding, &description.source, "game.kif", options))
+        .collect();
+    expected.assert_eq(&(drawings.join("\n\n") + "\n"));
+}
+
+/// A game around the lines in question, which are lines 2 and on.
+fn in_a_game(lines: &str, expected: Expect) {
+    let frame =
+        "(role white) (init (step 1)) (legal white go) (<= (next (step 1)) (true (step 1)))";
+    let end = "(goal white 100)\n(<= terminal (true (step 1)))\n";
+    messages(&format!("{frame}\n{lines}\n{end}"), expected);
+}
+
+#[test]
+fn a_missing_bracket() {
+    in_a_game(
+        "(<= (next (step 2))\n    (true (step 1))\n(<= (next (step 3)) (true (step 2)))",
+        expect![[r#"
+            error[unclosed]: the `(` opened here is never closed: a `)` is missing
+             --> game.kif:2:1
+              |
+            2 | (<= (next (step 2))
+              | ^^^
+            3 |     (true (step 1))
+            4 | (<= (next (step 3)) (true (step 2)))
+              | - this looks like the start of the next rule
+              |
+              = help: close the form before the next one begins
+        "#]],
+    );
+}
+
+#[test]
+fn a_bracket_too_many() {
+    in_a_game(
+        "(<= (next (step 2))\n    (true (step 1))))",
+        expect![[r#"
+        error[unopened]: this `)` closes nothing: no `(` is open here
+         --> game.kif:3:21
+          |
+        2 | (<= (next (step 2))
+          | --- the form before it begins here and is complete
+        3 |     (true (step 1))))
+          |                     ^
+          |
+          = help: delete it, or add the `(` that is missing before it
+    "#]],
+    );
+}
+
+#[test]
+fn a_rule_that_closes_too_early() {
+    in_a_game(
+        "(<= (next (step 2))\n    (true (step 1)))\n    (does white go))",
+        expect![[r#"
+            error[unopened]: this `)` closes the form too early: what follows still seems to belong to it
+             --> game.kif:3:20
+              |
+            3 |     (true (step 1)))
+              |                    ^
+            4 |     (does white go))
+              |                    - so that this `)` closes nothing
+              |
+              = help: delete one of the two
+        "#]],
+    );
+}
+
+#[test]
+fn an_unsafe_head_variable() {
+    in_a_game(
+        "(<= (next (step ?y))\n    (true (step 1)))",
+        expect![[r#"
+        error[unsafe-head]: unsafe rule: the variable `?y` of the head could be anything, because no positive literal of the body binds it
+         --> game.kif:2:17
+          |
+        2 | (<= (next (step ?y))
+          |                 ^^
+          |
+          = help: add a positive literal that says what `?y` may be
+
+        warning[single-variable]: `?y` occurs only once in this rule
+         --> game.kif:2:17
+          |
+        2 | (<= (next (step ?y))
+          |                 ^^
+          |
+          = help: if anything will do there, say so by the name `?_y`; otherwise look for a misspelling
+    "#]],
+    );
+}
+
+#[test]
+fn an_unsafe_negation() {
+    in_a_game(
+        "(<= (next (step 2))\n    (not (true (step ?x))))",
+        expect![[r#"
+            error[unsafe-negation]: unsafe rule: the variable `?x` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+             --> game.kif:3:22
+              |
+            3 |     (not (true (step ?x))))
+              |                      ^^
+              |
+              = help: add a positive literal that says what `?x` may be
+
+            warning[single-variable]: `?x` occurs only once in this rule
+             --> game.kif:3:22
+              |
+            3 |     (not (true (step ?x))))
+              |                      ^^
+              |
+              = help: if anything will do there, say so by the name `?_x`; otherwise look for a misspelling
+        "#]],
+    );
+}
+
+#[test]
+fn a_role_variable_that_nothing_binds() {
+    in_a_game(
+        "(<= (legal ?player wait)\n    (true (step 1)))",
+        expect![[r#"
+            warning[role-variable]: nothing in the body binds the role variable `?player`; it is read as every role
+             --> game.kif:2:12
+              |
+            2 | (<= (legal ?player wait)
+              |            ^^^^^^^
+              |
+              = help: add `(role ?player)` to the body
+
+            warning[single-variable]: `?player` occurs only once in this rule
+             --> game.kif:2:12
+              |
+            2 | (<= (legal ?player wait)
+              |            ^^^^^^^
+              |
+              = help: if anything will do there, say so by the name `?_player`; otherwise look for a misspelling
+        "#]],
+    );
+}
+
+#[test]
+fn legal_that_looks_at_moves_through_others() {
+    in_a_game(
+        "(<= (legal white wait) (moved white))\n(<= (moved ?r) (acted ?r))\n(<= (acted ?r) (does ?r go))",
+        expect![[r#"
+            error[dependency]: `legal` must not depend on `does`: it is asked before the moves of this step are known
+             --> game.kif:2:24
+              |
+            2 | (<= (legal white wait) (moved white))
+              |                        ^^^^^^^^^^^^^
+            3 | (<= (moved ?r) (acted ?r))
+              |                ---------- `moved` depends on `acted` here
+            4 | (<= (acted ?r) (does ?r go))
+              |                ------------ `acted` depends on `does` here
+              |
+              = help: say what is legal by `true` alone
+        "#]],
+    );
+}
+
+#[test]
+fn a_paradox() {
+    in_a_game(
+        "(<= (next (step 2)) (odd 1))\n(<= (odd ?x) (true (step ?x)) (not (even ?x)))\n(<= (even ?x) (true (step ?x)) (not (odd ?x)))",
+        expect![[r#"
+            error[unstratified]: not stratified: `odd` depends on its own negation (`odd` → `not even` → `not odd`)
+             --> game.kif:3:5
+              |
+            3 | (<= (odd ?x) (true (step ?x)) (not (even ?x)))
+              |     ^^^^^^^^                       --------- `odd` needs the negation of `even`
+            4 | (<= (even ?x) (true (step ?x)) (not (odd ?x)))
+              |                                     -------- `even` needs the negation of `odd`
+              |
+              = help: break the circle: define one of these relations without the others
+
+            error[unstratified]: not stratified: `even` depends on its own negation (`even` → `not odd` → `not even`)
+             --> game.kif:4:5
+              |
+            3 | (<= (odd ?x) (true (step ?x)) (not (even ?x)))
+              |                                    --------- `odd` needs the negation of `even`
+            4 | (<= (even ?x) (true (step ?x)) (not (odd ?x)))
+              |     ^^^^^^^^^                       -------- `even` needs the negation of `odd`
+              |
+              = help: break the circle: define one of these relations without the others
+        "#]],
+    );
+}
+
+#[test]
+fn an_endless_recursion() {
+    in_a_game(
+        "(number zero)\n(<= (number (s ?n)) (number ?n))\n(<= (next (step 2)) (number zero))",
+        expect![[r#"
+            error[unbounded-recursion]: `number` never ends: each round of this recursive rule builds a larger term around `?n`
+             --> game.kif:3:5
+              |
+            3 | (<= (number (s ?n)) (number ?n))
+              |     ^^^^^^^^^^^^^^^
+              |
+              = help: bind `?n` by a literal that does not depend on `number`, so that there is an end
+        "#]],
+    );
+}
+
+#[test]
+fn a_goal_value_that_is_no_number() {
+    in_a_game(
+        "(goal white win)",
+        expect![[r#"
+        error[goal-value]: the goal value `win` is not a number
+         --> game.kif:2:13
+          |
+        2 | (goal white win)
+          |             ^^^
+          |
+          = help: a goal value is an integer from 0 (lost) to 100 (won)
+    "#]],
+    );
+}
+
+#[test]
+fn a_keyword_with_too_many_arguments() {
+    in_a_game(
+        "(<= (next (step 2)) (true step 1))",
+        expect![[r#"
+        error[keyword-arity]: `true` takes exactly 1 argument, not 2
+         --> game.kif:2:21
+          |
+        2 | (<= (next (step 2)) (true step 1))
+          |                     ^^^^^^^^^^^^^
+          |
+          = help: put brackets around the fluent: `(true (cell 1 1 b))`
+    "#]],
+    );
+}
+
+#[test]
+fn a_misspelt_keyword() {
+    in_a_game(
+        "(intit (step 2))",
+        expect![[r#"
+        warning[misspelt-keyword]: `intit` is no keyword, and nothing uses it
+         --> game.kif:2:1
+          |
+        2 | (intit (step 2))
+          | ^^^^^^^^^^^^^^^^
+          |
+          = help: did you mean `init`?
+    "#]],
+    );
+}
+
+#[test]
+fn a_misspelt_relation() {
+    in_a_game(
+        "(succ 1 2)\n(<= (next (step ?y)) (true (step ?x)) (suc ?x ?y))",
+        expect![[r#"
+            warning[unused]: nothing uses `succ` with 2 arguments
+             --> game.kif:2:1
+              |
+            2 | (succ 1 2)
+              | ^^^^^^^^^^
+              |
+              = help: use it in a condition, or delete its rules
+
+            warning[undefined]: nothing defines `suc` with 2 arguments, so this rule never fires
+             --> game.kif:3:39
+              |
+            3 | (<= (next (step ?y)) (true (step ?x)) (suc ?x ?y))
+              |                                       ^^^^^^^^^^^
+              |
+              = help: did you mean `succ`?
+        "#]],
+    );
+}
+
+#[test]
+fn two_arities() {
+    in_a_game(
+        "(succ 1 2)\n(<= (next (step ?y)) (true (step ?x)) (succ ?x ?y up))",
+        expect![[r#"
+            warning[unused]: nothing uses `succ` with 2 arguments
+             --> game.kif:2:1
+              |
+            2 | (succ 1 2)
+              | ^^^^^^^^^^
+              |
+              = help: use it in a condition, or delete its rules
+
+            warning[arity]: the relation `succ` has 3 arguments here, but 2 where it first stands, on line 2
+             --> game.kif:3:39
+              |
+            2 | (succ 1 2)
+              | ---------- 2 arguments
+            3 | (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y up))
+              |                                       ^^^^^^^^^^^^^^^
+              |
+              = help: they are read as two different relations; give one of them another name if that is not meant
+
+            warning[undefined]: nothing defines `succ` with 3 arguments, so this rule never fires
+             --> game.kif:3:39
+              |
+            3 | (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y up))
+              |                                       ^^^^^^^^^^^^^^^
+              |
+              = help: define it by a rule or a fact, or look for a misspelling
+        "#]],
+    );
+}
+
+#[test]
+fn two_spellings() {
+    in_a_game(
+        "(init whiteWin)\n(<= (next (step 2)) (true whitewin))",
+        expect![[r#"
+            warning[capitalisation]: `whitewin` differs only in case from `whiteWin` on line 2; they are two different names
+             --> game.kif:3:27
+              |
+            2 | (init whiteWin)
+              |       -------- the other spelling
+            3 | (<= (next (step 2)) (true whitewin))
+              |                           ^^^^^^^^
+              |
+              = help: use one spelling; some systems ignore case and would take them for the same
+
+            warning[never-fires]: no `init` or `next` makes the fluent `whitewin` true, so this rule never fires
+             --> game.kif:3:27
+              |
+            3 | (<= (next (step 2)) (true whitewin))
+              |                           ^^^^^^^^
+              |
+              = help: did you mean `whiteWin`?
+        "#]],
+    );
+}
+
+#[test]
+fn a_variable_that_occurs_once() {
+    in_a_game(
+        "(<= (next (step 2)) (true (step ?number)))",
+        expect![[r#"
+        warning[single-variable]: `?number` occurs only once in this rule
+         --> game.kif:2:33
+          |
+        2 | (<= (next (step 2)) (true (step ?number)))
+          |                                 ^^^^^^^
+          |
+          = help: if anything will do there, say so by the name `?_number`; otherwise look for a misspelling
+    "#]],
+    );
+}
+
+#[test]
+fn a_bare_not() {
+    in_a_game(
+        "(<= (next (step 2)) not (true (step 1)))",
+        expect![[r#"
+        error[connective-name]: `not` stands alone; it needs brackets around it and what it applies to
+         --> game.kif:2:21
+          |
+        2 | (<= (next (step 2)) not (true (step 1)))
+          |                     ^^^
+          |
+          = help: write `(not …)`
+    "#]],
+    );
+}
+
+#[test]
+fn tabs_and_wide_characters() {
+    in_a_game(
+        "(<=\t(next (step 2))\t(true (état ?é)))",
+        expect![[r#"
+        warning[never-fires]: no `init` or `next` makes the fluent `état` with 1 argument true, so this rule never fires
+         --> game.kif:2:27
+          |
+        2 | (<=    (next (step 2))    (true (état ?é)))
+          |                                 ^^^^^^^^^
+          |
+          = help: look for a misspelling, or delete what asks for it
+
+        warning[single-variable]: `?é` occurs only once in this rule
+         --> game.kif:2:33
+          |
+        2 | (<=    (next (step 2))    (true (état ?é)))
+          |                                       ^^
+          |
+          = help: if anything will do there, say so by the name `?_é`; otherwise look for a misspelling
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_sheet_of_one_role_fact_lacks() {
+    messages(
+        "(role white)",
+        expect![[r#"
+        error[missing-keyword]: the description has no `legal` rule or fact
+        --> game.kif
+         = help: every game needs one, for example `(<= (legal ?r (mark ?x)) (true (cell ?x b)))`
+
+        error[missing-keyword]: the description has no `goal` rule or fact
+        --> game.kif
+         = help: every game needs one, for example `(<= (goal white 100) (line x))`
+
+        error[missing-keyword]: the description has no `terminal` rule or fact
+        --> game.kif
+         = help: every game needs one, for example `(<= terminal (line x))`
+    "#]],
+    );
+}
+
+#[test]
+fn an_empty_file() {
+    messages(
+        "",
+        expect![[r#"
+        error[empty-description]: there are no rules in this file: it is empty
+        --> game.kif
+         = help: a game needs at least `role`, `legal`, `goal` and `terminal`
+    "#]],
+    );
+}
+
+#[test]
+fn a_whole_sheet_on_one_line_is_cut_to_the_width() {
+    let facts = "(p a b c) ".repeat(50);
+    messages(
+        &format!("(role a) {facts}(goal a 101) {facts}"),
+        expect![[r#"
+            warning[unused]: nothing uses `p` with 3 arguments
+             --> game.kif:1:10
+              |
+            1 | (role a) (p a b c) (p a b c) (p a b c) (p a b c) (p a b c) (p a b c) (p a b c) (p a b c) (p a...
+              |          ^^^^^^^^^
+              |
+              = help: use it in a condition, or delete its rules
+
+            error[goal-value]: the goal value `101` is outside 0..100
+             --> game.kif:1:518
+              |
+            1 | ...b c) (p a b c) (p a b c) (p a b c) (goal a 101) (p a b c) (p a b c) (p a b c) (p a b c) (p...
+              |                                               ^^^
+              |
+              = help: a goal value is an integer from 0 (lost) to 100 (won)
+
+            error[missing-keyword]: the description has no `legal` rule or fact
+            --> game.kif
+             = help: every game needs one, for example `(<= (legal ?r (mark ?x)) (true (cell ?x b)))`
+
+            error[missing-keyword]: the description has no `terminal` rule or fact
+            --> game.kif
+             = help: every game needs one, for example `(<= terminal (line x))`
+        "#]],
+    );
+}
+
+#[test]
+fn an_infix_rule_without_its_bracket() {
+    messages(
+        "role(white).\nlegal(white, mark(X) :- true(cell(X, b)).\n",
+        expect![[r#"
+            error[unclosed]: the `(` opened here is never closed
+             --> game.kif:2:6
+              |
+            2 | legal(white, mark(X) :- true(cell(X, b)).
+              |      ^               -- the rule goes on or ends here
+              |
+              = help: add the `)` that is missing
+        "#]],
+    );
+}
