@@ -34,6 +34,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(commands::bench::Args),
     Check(commands::check::Args),
     Fmt(commands::fmt::Args),
     Games(commands::games::Args),
@@ -43,6 +44,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let answer = match Arguments::parse().command {
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Fmt(args) => commands::fmt::run(&args),
         Command::Games(args) => commands::games::run(&args),

@@ -18,7 +18,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("web", &["arena", "protocol"]),
     (
         "agon",
-        &["gdl", "ground", "engine", "insight", "search", "protocol", "player", "arena", "web"],
+        &[
+            "gdl", "ground", "engine", "insight", "search", "protocol", "player", "arena", "web",
+        ],
     ),
 ];
 
@@ -68,7 +70,10 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<TextFile>) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
         let is_built = matches!(name.as_str(), "target" | ".git")
-            || matches!(path.as_str(), "fuzz/corpus" | "fuzz/artifacts" | "fuzz/coverage");
+            || matches!(
+                path.as_str(),
+                "fuzz/corpus" | "fuzz/artifacts" | "fuzz/coverage"
+            );
         if is_built {
             continue;
         }
@@ -143,7 +148,12 @@ fn only_the_engine_is_unsafe() {
 
 #[test]
 fn no_room_for_odds_and_ends() {
-    let is_odd = |name: &str| matches!(name, "util" | "utils" | "common" | "core" | "misc" | "helpers");
+    let is_odd = |name: &str| {
+        matches!(
+            name,
+            "util" | "utils" | "common" | "core" | "misc" | "helpers"
+        )
+    };
     let mut faults = Vec::new();
     for file in files() {
         let mut names = file.path.split(['/', '.']);
@@ -156,7 +166,11 @@ fn no_room_for_odds_and_ends() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    let needles = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["XX", "X:"].concat()];
+    let needles = [
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+        ["XX", "X:"].concat(),
+    ];
     let mut faults = Vec::new();
     for file in files().iter().filter(|file| file.is_rust()) {
         let lines = file.text.lines().enumerate();
@@ -180,7 +194,13 @@ fn no_test_is_switched_off() {
 
 #[test]
 fn no_path_of_a_machine() {
-    let needles = [["/ho", "me/"], ["/ro", "ot/"], ["/wo", "rk/"], ["/Us", "ers/"], ["C:\\", "Users"]];
+    let needles = [
+        ["/ho", "me/"],
+        ["/ro", "ot/"],
+        ["/wo", "rk/"],
+        ["/Us", "ers/"],
+        ["C:\\", "Users"],
+    ];
     let needles = needles.map(|parts| parts.concat());
     let mut faults = Vec::new();
     for file in files() {
@@ -190,14 +210,20 @@ fn no_path_of_a_machine() {
             }
         }
     }
-    assert_none(&faults, "files know nothing of the machine they were made on");
+    assert_none(
+        &faults,
+        "files know nothing of the machine they were made on",
+    );
 }
 
 #[test]
 fn crates_use_only_those_above_them() {
     let mut faults = Vec::new();
     for file in files() {
-        let manifest = file.path.strip_prefix("crates/").and_then(|rest| rest.strip_suffix("/Cargo.toml"));
+        let manifest = file
+            .path
+            .strip_prefix("crates/")
+            .and_then(|rest| rest.strip_suffix("/Cargo.toml"));
         let Some(name) = manifest else { continue };
         let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
             faults.push(format!("{name} is not in the list of crates"));
@@ -217,7 +243,14 @@ fn crates_use_only_those_above_them() {
 
 #[test]
 fn the_papers_of_the_house_are_there() {
-    for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "docs/ARCHITECTURE.md", "docs/PERF.md"] {
+    for name in [
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "docs/ARCHITECTURE.md",
+        "docs/PERF.md",
+    ] {
         assert!(root().join(name).is_file(), "{name} is missing");
     }
 }
@@ -225,7 +258,10 @@ fn the_papers_of_the_house_are_there() {
 #[test]
 fn the_readme_calls_commands_that_exist() {
     let readme = fs::read_to_string(root().join("README.md")).expect("it can be read");
-    let help = Command::new(env!("CARGO_BIN_EXE_agon")).arg("--help").output().expect("the binary runs");
+    let help = Command::new(env!("CARGO_BIN_EXE_agon"))
+        .arg("--help")
+        .output()
+        .expect("the binary runs");
     let help = String::from_utf8(help.stdout).expect("it is text");
     let known: BTreeSet<&str> = help
         .lines()
@@ -236,7 +272,8 @@ fn the_readme_calls_commands_that_exist() {
         .collect();
     let calls = readme.lines().filter_map(|line| {
         let line = line.trim_start_matches("$ ");
-        line.strip_prefix("agon ").or_else(|| line.strip_prefix("cargo run --release -- "))
+        line.strip_prefix("agon ")
+            .or_else(|| line.strip_prefix("cargo run --release -- "))
     });
     let mut n_calls = 0;
     for call in calls {
@@ -245,7 +282,10 @@ fn the_readme_calls_commands_that_exist() {
         assert!(known.contains(command), "README.md calls `agon {command}`");
     }
     assert!(n_calls > 0, "README.md shows how to call it");
-    assert!(readme.contains("cargo test"), "README.md shows how to test it");
+    assert!(
+        readme.contains("cargo test"),
+        "README.md shows how to test it"
+    );
 }
 
 #[test]

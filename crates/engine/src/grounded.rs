@@ -6,20 +6,18 @@ use agon_ground::{GroundProgram, TermId, TermView};
 
 use crate::build::build;
 use crate::machine::Machine;
-use crate::network::Network;
-use crate::optimize::{Pass, PassReport, optimize};
+use crate::optimize::{Optimized, Pass, optimize};
 use crate::scalar::{ScalarMachine, ScalarProgram};
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
 /// A ground game with its network. Immutable; shared between threads.
 pub struct Grounded {
     program: GroundProgram,
-    network: Network,
+    optimized: Optimized,
     scalar: Arc<ScalarProgram>,
     /// Per role and goal value of the program: the goal, if it is one.
     goals: Vec<Vec<Option<Goal>>>,
     initial: State,
-    passes: Vec<PassReport>,
 }
 
 impl Grounded {
@@ -27,8 +25,8 @@ impl Grounded {
     #[must_use]
     pub fn new(program: GroundProgram, passes: &[Pass]) -> Grounded {
         let initial = initial_state(&program);
-        let (network, passes) = optimize(build(&program), &initial, passes);
-        let scalar = Arc::new(ScalarProgram::new(&network, &initial));
+        let optimized = optimize(build(&program), &initial, passes);
+        let scalar = Arc::new(ScalarProgram::new(&optimized, &initial));
         let goal = |value: TermId| match program.terms.view(value) {
             TermView::Constant(name) => program.symbols.name(name).parse().ok().and_then(Goal::new),
             TermView::Compound(..) => None,
@@ -39,11 +37,10 @@ impl Grounded {
             .map(|role| role.goals.iter().map(|of| goal(of.value)).collect())
             .collect();
         Grounded {
-            network,
+            optimized,
             scalar,
             goals,
             initial,
-            passes,
             program,
         }
     }
@@ -54,16 +51,10 @@ impl Grounded {
         &self.program
     }
 
-    /// The optimised network.
+    /// The networks, one per phase, and what each pass of the optimiser did.
     #[must_use]
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
-    /// What each pass of the optimiser did.
-    #[must_use]
-    pub fn passes(&self) -> &[PassReport] {
-        &self.passes
+    pub fn optimized(&self) -> &Optimized {
+        &self.optimized
     }
 
     /// The initial state.
@@ -78,6 +69,18 @@ impl Grounded {
         GroundedMachine {
             game: Arc::clone(self),
             scalar: self.scalar.machine(),
+        }
+    }
+
+    /// What the state that an engine is in is worth to a role, if exactly one goal holds.
+    #[must_use]
+    pub fn goal(&self, scalar: &mut ScalarMachine, role: RoleId) -> Option<Goal> {
+        let mut values = scalar.goal_indexes(role);
+        let only = values.next()?;
+        if values.next().is_some() {
+            None
+        } else {
+            self.goals[role.idx()][only]
         }
     }
 
@@ -150,8 +153,9 @@ impl GroundedMachine {
     }
 
     /// The engine underneath, for loops that play at full speed.
-    pub fn scalar(&mut self) -> &mut ScalarMachine {
-        &mut self.scalar
+    #[must_use]
+    pub fn into_scalar(self) -> ScalarMachine {
+        self.scalar
     }
 }
 
@@ -173,13 +177,7 @@ impl Machine for GroundedMachine {
     }
 
     fn goal(&mut self, role: RoleId) -> Option<Goal> {
-        let mut values = self.scalar.goal_indexes(role);
-        let only = values.next()?;
-        if values.next().is_some() {
-            None
-        } else {
-            self.game.goals[role.idx()][only]
-        }
+        self.game.goal(&mut self.scalar, role)
     }
 
     fn goals(&mut self, role: RoleId) -> Vec<String> {

@@ -30,18 +30,23 @@
 //! **Invariant:** the interpreter shares no evaluation code with the grounder: each is the other's check.
 
 mod build;
+mod game;
 mod grounded;
 pub mod interpreter;
 mod levels;
 mod machine;
 pub mod network;
 pub mod optimize;
+pub mod phases;
+mod playout;
 mod scalar;
 mod state;
 
 pub use build::build;
+pub use game::Game;
 pub use grounded::{Grounded, GroundedMachine};
 pub use interpreter::{Interpreter, InterpreterError, InterpreterMachine};
 pub use machine::{Fault, Machine};
+pub use playout::{Ending, Playout, ScalarPlayouts, play_out};
 pub use scalar::{ScalarMachine, ScalarProgram};
 pub use state::{Goal, JointMove, MoveId, RoleId, State};

@@ -1,14 +1,15 @@
 //! The scalar engine: one state, where only changes propagate.
 //!
 //! Each gate counts its inputs that are false; it is true when the count is zero. When a node flips, the counts of its
-//! readers move by one, and those whose value no longer fits are queued by level, so that each gate is looked at once
-//! per step at most. Outputs are bits of one array, flipped as their nodes flip: the next state is then a copy of
-//! words, and the legal moves of a role are the bits of a few words.
+//! readers move by one, and those whose value no longer fits are marked. Nodes are numbered by level and marks are bits,
+//! so that the next marked node is the next set bit, and each gate is looked at once per step at most. Outputs are bits
+//! of one array, flipped as their nodes flip: the next state is then a copy of words, and the legal moves of a role are
+//! the bits of a few words.
 //!
 //! Not everything is asked for at every step. Gates are of three classes: what legal moves and the end need, what only
-//! goals need, what only the next state needs. Each class has its own queue, which waits until somebody asks; so goals
-//! cost nothing until the match is over, and the moves of a step and the changes of the state reach the next state in
-//! one sweep.
+//! goals need, what only the next state needs. Each class has its own range of numbers, whose marks wait until somebody
+//! asks; so goals cost nothing until the match is over, and the moves of a step and the changes of the state reach the
+//! next state in one sweep.
 //!
 //! Components of recursive rules: see [`crate::levels`]. A component that something outside has touched is reset to
 //! false and raised to its least fixpoint again.
@@ -19,60 +20,53 @@ use std::sync::Arc;
 
 use crate::levels::{Levels, NONE, levels};
 use crate::network::{Network, Node, NodeId, Signal};
+use crate::optimize::Optimized;
+use crate::phases::Phases;
 use crate::state::{MoveId, RoleId, State};
 
-/// A network laid out for change propagation. Immutable; shared by machines.
-pub struct ScalarProgram {
-    n_nodes: u32,
+/// The network of one phase, laid out for change propagation.
+///
+/// Places are node numbers in the order of evaluation: first what is given, then the gates of each class by level, with
+/// the opening and closing of components among them.
+struct Layout {
     n_state_words: usize,
-    classes: Vec<Class>,
-    class_of: Vec<u8>,
-    level_of: Vec<u16>,
-    /// Per node: where its readers begin in `readers`.
-    reader_starts: Vec<u32>,
-    readers: Vec<Reader>,
-    components: Vec<ComponentLayout>,
-    /// Definition of each loop, and its node.
-    loops: Vec<(Signal, NodeId)>,
+    n_places: usize,
+    /// Per place: where its readers begin in `readers`, of three kinds one after the other.
+    readers: Vec<Readers>,
+    /// Gates that read a place: twice their own place, plus one for a complement.
+    gates: Vec<u32>,
+    /// Output bits that a place flips.
+    bits: Vec<u32>,
+    /// Components that a place touches, by the place where they open.
+    opens: Vec<u32>,
+    /// The summary words of each class.
+    classes: [(usize, usize); N_CLASSES],
+    /// What happens at places that are no gates, by place.
+    events: rustc_hash::FxHashMap<u32, Event>,
+    base_places: Vec<u32>,
+    input_places: Vec<u32>,
     slots: Slots,
-    n_bases: u32,
     /// Per role: its first input and number of moves.
     role_inputs: Vec<(u32, u32)>,
-    /// Where a machine begins: everything evaluated in the initial state, no move made.
+    /// Where a machine begins: everything evaluated in the empty state, no move made.
     seed: Memory,
 }
 
-struct Class {
-    n_levels: usize,
+/// Where the readers of a place stand.
+#[derive(Clone, Copy, Default)]
+struct Readers {
+    gates: (u32, u32),
+    bits: (u32, u32),
+    opens: (u32, u32),
 }
 
-struct ComponentLayout {
-    class: u8,
-    open: u16,
-    close: u16,
-    loops: Vec<u32>,
-}
-
-/// Who reads a node: a gate, an output bit or a component.
-#[derive(Clone, Copy)]
-struct Reader(u32);
-
-const KIND_GATE: u32 = 0;
-const KIND_SLOT: u32 = 1;
-const KIND_COMPONENT: u32 = 2;
-
-impl Reader {
-    fn gate(node: NodeId, is_complement: bool) -> Reader {
-        Reader(node.0 << 3 | u32::from(is_complement) << 2 | KIND_GATE)
-    }
-
-    fn slot(slot: u32) -> Reader {
-        Reader(slot << 3 | KIND_SLOT)
-    }
-
-    fn component(component: u32) -> Reader {
-        Reader(component << 3 | KIND_COMPONENT)
-    }
+/// The opening or closing of a component.
+#[derive(Clone)]
+enum Event {
+    /// Resets these loops, then marks the closing.
+    Open { loops: Vec<u32>, close: u32 },
+    /// Sets the loops whose definitions hold (place, and whether it is a complement), then marks itself again.
+    Close { loops: Vec<(u32, u32, bool)> },
 }
 
 /// Where the output bits stand: first the next state, then the legal moves of each role, then goals and the end.
@@ -90,6 +84,15 @@ const GOAL: u8 = 1;
 const NEXT: u8 = 2;
 const N_CLASSES: usize = 3;
 
+/// Places per summary word: 64 words of 64 marks. Classes begin at multiples of it.
+const BLOCK: usize = 64 * 64;
+
+/// In a place's word: the value, below the count of false inputs.
+const VALUE: u32 = 1;
+const ONE: u32 = 4;
+/// In a place's word: it is an event, never a gate.
+const EVENT: u32 = 2;
+
 /// What changes as a machine steps.
 #[derive(Clone, Default)]
 struct Memory {
@@ -97,138 +100,132 @@ struct Memory {
     /// The next state while it is being loaded.
     next: Vec<u64>,
     outputs: Vec<u64>,
-    /// Per node: a gate's number of false inputs; for what is given, 0 if true and 1 if false.
-    counts: Vec<u32>,
-    values: Vec<bool>,
-    is_queued: Vec<bool>,
-    queues: [Queue; N_CLASSES],
+    /// Per place: `ONE` times the number of false inputs, plus `VALUE` if it is true.
+    words: Vec<u32>,
+    marks: Vec<u64>,
+    /// A bit per word of marks that is not zero.
+    summary: Vec<u64>,
     /// The input of each role that is on, or `NONE`.
     does: Vec<u32>,
-    is_dirty: Vec<bool>,
 }
 
-/// Gates that wait, by level; components wait at the levels where they open and close.
-#[derive(Clone, Default)]
-struct Queue {
-    levels: Vec<Vec<u32>>,
-    /// Lowest level that may hold something.
-    lowest: usize,
-}
+impl Memory {
+    fn mark(&mut self, place: u32) {
+        let word = place as usize / 64;
+        self.marks[word] |= 1 << (place % 64);
+        self.summary[word / 64] |= 1 << (word % 64);
+    }
 
-impl Queue {
-    fn push(&mut self, level: u16, item: u32) {
-        let level = level as usize;
-        self.levels[level].push(item);
-        self.lowest = self.lowest.min(level);
+    fn value(&self, place: u32) -> bool {
+        self.words[place as usize] & VALUE != 0
     }
 }
 
-/// Items of a queue that are components, at their opening or closing.
-const OPEN_MARK: u32 = 1 << 31;
-const CLOSE_MARK: u32 = 1 << 30;
-
-impl ScalarProgram {
-    /// Lays a network out, in this initial state.
-    #[must_use]
-    pub fn new(network: &Network, initial: &State) -> ScalarProgram {
+impl Layout {
+    fn new(network: &Network) -> Layout {
         let levels = levels(network);
         let class_of = classes(network, &levels);
         let slots = slots(network);
-        let (reader_starts, readers) = readers(network, &levels, &slots);
-        let components = levels
-            .components
-            .iter()
-            .map(|component| {
-                let node = loop_nodes(network)[component.loops[0] as usize];
-                ComponentLayout {
-                    class: class_of[node.idx()],
-                    open: component.open as u16,
-                    close: component.close as u16,
-                    loops: component.loops.clone(),
-                }
-            })
-            .collect();
-        let n_levels = levels.n_levels as usize + 1;
-        let role_inputs = network
-            .roles
-            .iter()
-            .map(|role| (role.first_input, role.legal.len() as u32))
-            .collect();
-        let mut program = ScalarProgram {
-            n_nodes: network.n_nodes() as u32,
+        let order = Order::new(network, &levels, &class_of);
+        let mut layout = Layout {
             n_state_words: (network.n_bases as usize).div_ceil(64),
-            classes: (0..N_CLASSES).map(|_| Class { n_levels }).collect(),
-            class_of,
-            level_of: levels.level.iter().map(|&level| level as u16).collect(),
-            reader_starts,
-            readers,
-            components,
-            loops: network
-                .loops
-                .iter()
-                .copied()
-                .zip(loop_nodes(network))
+            n_places: order.n_places,
+            readers: vec![Readers::default(); order.n_places],
+            gates: Vec::with_capacity(network.n_edges()),
+            bits: Vec::new(),
+            opens: Vec::new(),
+            classes: order.classes,
+            events: order.events(network, &levels),
+            base_places: (0..network.n_bases)
+                .map(|base| order.places[network.base(base).idx()])
+                .collect(),
+            input_places: (0..network.n_inputs)
+                .map(|input| order.places[network.input(input).idx()])
                 .collect(),
             slots,
-            n_bases: network.n_bases,
-            role_inputs,
+            role_inputs: network
+                .roles
+                .iter()
+                .map(|role| (role.first_input, role.legal.len() as u32))
+                .collect(),
             seed: Memory::default(),
         };
-        program.seed = program.first_memory(network, initial);
-        program
+        layout.add_readers(network, &levels, &order);
+        layout.seed = layout.first_memory(network, &order);
+        layout
     }
 
-    /// A machine in the initial state.
-    #[must_use]
-    pub fn machine(self: &Arc<Self>) -> ScalarMachine {
-        ScalarMachine {
-            memory: self.seed.clone(),
-            legal: vec![Vec::new(); self.role_inputs.len()],
-            program: Arc::clone(self),
+    fn add_readers(&mut self, network: &Network, levels: &Levels, order: &Order) {
+        let mut gates: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
+        let mut bits: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
+        let mut opens: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
+        for node in network.nodes() {
+            let component = levels.component[node.idx()];
+            let of_loop = match network.node(node) {
+                Node::Loop(of) => Some(network.loops[of as usize]),
+                _ => None,
+            };
+            for &signal in network.inputs_of(node).iter().chain(&of_loop) {
+                let read = order.places[signal.node().idx()] as usize;
+                if of_loop.is_none() {
+                    gates[read]
+                        .push(order.places[node.idx()] * 2 + u32::from(signal.is_complement()));
+                }
+                if component != NONE && levels.component[signal.node().idx()] != component {
+                    opens[read].push(order.opens[component as usize]);
+                }
+            }
+        }
+        for (slot, signal) in output_slots(network, &self.slots) {
+            bits[order.places[signal.node().idx()] as usize].push(slot);
+        }
+        for place in 0..self.n_places {
+            opens[place].sort_unstable();
+            opens[place].dedup();
+            gates[place].sort_unstable();
+            let readers = &mut self.readers[place];
+            readers.gates = append(&mut self.gates, &gates[place]);
+            readers.bits = append(&mut self.bits, &bits[place]);
+            readers.opens = append(&mut self.opens, &opens[place]);
         }
     }
 
-    /// Everything false, then evaluated; then the initial state is loaded.
-    fn first_memory(&self, network: &Network, initial: &State) -> Memory {
-        let n_nodes = self.n_nodes as usize;
+    /// The empty state, evaluated.
+    fn first_memory(&self, network: &Network, order: &Order) -> Memory {
         let mut memory = Memory {
             state: vec![0; self.n_state_words],
             next: vec![0; self.n_state_words],
             outputs: vec![0; self.slots.n_words],
-            counts: vec![1; n_nodes],
-            values: vec![false; n_nodes],
-            is_queued: vec![false; n_nodes],
-            queues: std::array::from_fn(|class| Queue {
-                levels: vec![Vec::new(); self.classes[class].n_levels],
-                lowest: self.classes[class].n_levels,
-            }),
+            words: vec![ONE; self.n_places],
+            marks: vec![0; self.n_places / 64],
+            summary: vec![0; self.n_places / BLOCK],
             does: vec![NONE; self.role_inputs.len()],
-            is_dirty: vec![false; self.components.len()],
         };
-        // Step 1. Gates read what is false: only complements are satisfied.
-        memory.values[0] = true;
+        // Step 1. Gates read what is false: only complements are satisfied. Everything is looked at once.
+        memory.words[order.places[0] as usize] = VALUE;
         for node in network.nodes() {
             if let Node::And(signals) = network.node(node) {
-                let is_false =
-                    |signal: &&Signal| signal.is_complement() == memory.values[signal.node().idx()];
-                memory.counts[node.idx()] = signals.iter().filter(is_false).count() as u32;
-                memory.is_queued[node.idx()] = memory.counts[node.idx()] == 0;
-                if memory.is_queued[node.idx()] {
-                    memory.queues[self.class_of[node.idx()] as usize]
-                        .push(self.level_of[node.idx()], node.0);
-                }
+                let is_false = |signal: &&Signal| {
+                    signal.is_complement() == memory.value(order.places[signal.node().idx()])
+                };
+                let count = signals.iter().filter(is_false).count() as u32;
+                let place = order.places[node.idx()];
+                memory.words[place as usize] = count * ONE;
+                memory.mark(place);
+            }
+        }
+        for (&place, event) in &self.events {
+            memory.words[place as usize] = EVENT;
+            if let Event::Open { .. } = event {
+                memory.mark(place);
             }
         }
         // Step 2. Outputs of nodes that are false now: only complements are on.
         for (slot, signal) in output_slots(network, &self.slots) {
-            let value = memory.values[signal.node().idx()] != signal.is_complement();
+            let value = memory.value(order.places[signal.node().idx()]) != signal.is_complement();
             memory.outputs[slot as usize / 64] |= u64::from(value) << (slot % 64);
         }
-        for component in 0..self.components.len() as u32 {
-            self.touch(&mut memory, component);
-        }
-        // Step 3. The initial state.
-        self.load(&mut memory, initial.words());
+        // Step 3. Evaluate.
         for class in 0..N_CLASSES {
             self.settle(&mut memory, class as u8);
         }
@@ -240,9 +237,9 @@ impl ScalarProgram {
             let mut changed = memory.state[word] ^ state[word];
             memory.state[word] = state[word];
             while changed != 0 {
-                let base = word as u32 * 64 + changed.trailing_zeros();
+                let base = word * 64 + changed.trailing_zeros() as usize;
                 changed &= changed - 1;
-                self.flip(memory, 1 + base);
+                self.flip(memory, self.base_places[base]);
             }
         }
     }
@@ -256,105 +253,207 @@ impl ScalarProgram {
                 continue;
             }
             if before != NONE {
-                self.flip(memory, 1 + self.n_bases + before);
+                self.flip(memory, self.input_places[before as usize]);
             }
-            self.flip(memory, 1 + self.n_bases + input);
+            self.flip(memory, self.input_places[input as usize]);
             memory.does[role] = input;
         }
     }
 
-    /// Changes the value of a node and tells its readers.
-    fn flip(&self, memory: &mut Memory, node: u32) {
-        let value = !memory.values[node as usize];
-        memory.values[node as usize] = value;
-        let readers = self.reader_starts[node as usize] as usize
-            ..self.reader_starts[node as usize + 1] as usize;
-        for reader in &self.readers[readers] {
-            let target = reader.0 >> 3;
-            match reader.0 & 3 {
-                KIND_GATE => {
-                    let is_satisfied = value != (reader.0 & 4 != 0);
-                    let count = &mut memory.counts[target as usize];
-                    *count = if is_satisfied { *count - 1 } else { *count + 1 };
-                    let fits = (*count == 0) == memory.values[target as usize];
-                    if !fits && !memory.is_queued[target as usize] {
-                        memory.is_queued[target as usize] = true;
-                        let class = self.class_of[target as usize] as usize;
-                        memory.queues[class].push(self.level_of[target as usize], target);
-                    }
-                }
-                KIND_SLOT => memory.outputs[target as usize / 64] ^= 1 << (target % 64),
-                _ => self.touch(memory, target),
+    /// Changes the value of a place and tells its readers.
+    fn flip(&self, memory: &mut Memory, place: u32) {
+        let word = &mut memory.words[place as usize];
+        *word ^= VALUE;
+        let value = *word & VALUE;
+        let readers = self.readers[place as usize];
+        for &reader in &self.gates[readers.gates.0 as usize..readers.gates.1 as usize] {
+            let target = reader >> 1;
+            let word = &mut memory.words[target as usize];
+            // Satisfied: one false input less. The value differs from the complement mark exactly then.
+            let is_satisfied = value ^ (reader & 1);
+            *word = word
+                .wrapping_add(ONE)
+                .wrapping_sub(is_satisfied * (2 * ONE));
+            // It is true with false inputs, or false without.
+            if *word == 0 || (*word & VALUE != 0 && *word != VALUE) {
+                memory.mark(target);
             }
         }
-    }
-
-    /// Something that a component reads has changed.
-    fn touch(&self, memory: &mut Memory, component: u32) {
-        if !std::mem::replace(&mut memory.is_dirty[component as usize], true) {
-            let layout = &self.components[component as usize];
-            memory.queues[layout.class as usize].push(layout.open, OPEN_MARK | component);
+        for &bit in &self.bits[readers.bits.0 as usize..readers.bits.1 as usize] {
+            memory.outputs[bit as usize / 64] ^= 1 << (bit % 64);
+        }
+        for &open in &self.opens[readers.opens.0 as usize..readers.opens.1 as usize] {
+            memory.mark(open);
         }
     }
 
-    /// Evaluates all gates of a class that wait.
+    /// Evaluates all marked places of a class, in order.
     fn settle(&self, memory: &mut Memory, class: u8) {
-        let n_levels = self.classes[class as usize].n_levels;
-        let mut level = memory.queues[class as usize].lowest;
-        memory.queues[class as usize].lowest = n_levels;
-        while level < n_levels {
-            let Some(item) = memory.queues[class as usize].levels[level].pop() else {
-                level += 1;
+        let (start, end) = self.classes[class as usize];
+        let mut block = start;
+        while block < end {
+            let Some(word) = lowest(memory.summary[block]) else {
+                block += 1;
                 continue;
             };
-            if item & OPEN_MARK != 0 {
-                self.open(memory, item & !OPEN_MARK);
-            } else if item & CLOSE_MARK != 0 {
-                // Raised loops send their gates back to lower levels.
-                if self.close(memory, item & !CLOSE_MARK) {
-                    level = self.components[(item & !CLOSE_MARK) as usize].open as usize;
-                }
-            } else {
-                memory.is_queued[item as usize] = false;
-                if (memory.counts[item as usize] == 0) != memory.values[item as usize] {
-                    self.flip(memory, item);
-                }
+            let word = block * 64 + word;
+            let Some(bit) = lowest(memory.marks[word]) else {
+                memory.summary[block] &= !(1 << (word % 64));
+                continue;
+            };
+            memory.marks[word] &= memory.marks[word] - 1;
+            let place = (word * 64 + bit) as u32;
+            let value = memory.words[place as usize];
+            if value == 0 || (value & (VALUE | EVENT) == VALUE && value != VALUE) {
+                self.flip(memory, place);
+            } else if value & EVENT != 0 && self.happen(memory, place) {
+                // Raised loops send their gates back to lower places.
+                block = start;
             }
         }
-        // What was pushed while settling has been settled too.
-        memory.queues[class as usize].lowest = n_levels;
     }
 
-    /// Resets the loops of a component.
-    fn open(&self, memory: &mut Memory, component: u32) {
-        let layout = &self.components[component as usize];
-        for &of in &layout.loops {
-            let node = self.loops[of as usize].1;
-            if memory.values[node.idx()] {
-                self.flip(memory, node.0);
+    /// Opens or closes a component; tells whether lower places are marked now.
+    #[cold]
+    fn happen(&self, memory: &mut Memory, place: u32) -> bool {
+        match &self.events[&place] {
+            Event::Open { loops, close } => {
+                for &of in loops {
+                    if memory.value(of) {
+                        self.flip(memory, of);
+                    }
+                }
+                memory.mark(*close);
+                false
+            }
+            Event::Close { loops } => {
+                let mut is_raised = false;
+                for &(of, definition, is_complement) in loops {
+                    if !memory.value(of) && memory.value(definition) != is_complement {
+                        self.flip(memory, of);
+                        is_raised = true;
+                    }
+                }
+                if is_raised {
+                    memory.mark(place);
+                }
+                is_raised
             }
         }
-        memory.is_dirty[component as usize] = false;
-        memory.queues[layout.class as usize].push(layout.close, CLOSE_MARK | component);
+    }
+}
+
+/// The place of the lowest set bit.
+fn lowest(word: u64) -> Option<usize> {
+    (word != 0).then(|| word.trailing_zeros() as usize)
+}
+
+fn append(all: &mut Vec<u32>, some: &[u32]) -> (u32, u32) {
+    let start = all.len() as u32;
+    all.extend_from_slice(some);
+    (start, all.len() as u32)
+}
+
+/// Which node stands at which place.
+struct Order {
+    places: Vec<u32>,
+    opens: Vec<u32>,
+    closes: Vec<u32>,
+    classes: [(usize, usize); N_CLASSES],
+    n_places: usize,
+}
+
+impl Order {
+    fn new(network: &Network, levels: &Levels, class_of: &[u8]) -> Order {
+        let n_components = levels.components.len();
+        let mut order = Order {
+            places: vec![NONE; network.n_nodes()],
+            opens: vec![NONE; n_components],
+            closes: vec![NONE; n_components],
+            classes: [(0, 0); N_CLASSES],
+            n_places: 0,
+        };
+        let mut next = 0;
+        for node in network
+            .nodes()
+            .filter(|&node| !matches!(network.node(node), Node::And(_)))
+        {
+            order.places[node.idx()] = next;
+            next += 1;
+        }
+        let class_of_component = component_classes(network, levels, class_of);
+        for class in 0..N_CLASSES as u8 {
+            next = next.next_multiple_of(BLOCK as u32);
+            let start = next as usize / BLOCK;
+            // By level; at one level openings come first and closings last.
+            let mut items: Vec<(u32, u8, u32)> = Vec::new();
+            let gates = network
+                .nodes()
+                .filter(|&node| matches!(network.node(node), Node::And(_)));
+            items.extend(
+                gates
+                    .filter(|node| class_of[node.idx()] == class)
+                    .map(|node| (levels.level[node.idx()], 1, node.0)),
+            );
+            for (idx, component) in levels.components.iter().enumerate() {
+                if class_of_component[idx] == class {
+                    items.push((component.open, 0, idx as u32));
+                    items.push((component.close, 2, idx as u32));
+                }
+            }
+            items.sort_unstable();
+            for (_, kind, idx) in items {
+                match kind {
+                    0 => order.opens[idx as usize] = next,
+                    1 => order.places[idx as usize] = next,
+                    _ => order.closes[idx as usize] = next,
+                }
+                next += 1;
+            }
+            order.classes[class as usize] = (start, (next as usize).div_ceil(BLOCK));
+        }
+        order.n_places = (next as usize).next_multiple_of(BLOCK);
+        order
     }
 
-    /// Raises the loops whose definition is true; tells whether there were any.
-    fn close(&self, memory: &mut Memory, component: u32) -> bool {
-        let layout = &self.components[component as usize];
-        let mut is_raised = false;
-        for &of in &layout.loops {
-            let (definition, node) = self.loops[of as usize];
-            let is_true = memory.values[definition.node().idx()] != definition.is_complement();
-            if is_true && !memory.values[node.idx()] {
-                self.flip(memory, node.0);
-                is_raised = true;
-            }
+    fn events(&self, network: &Network, levels: &Levels) -> rustc_hash::FxHashMap<u32, Event> {
+        let loop_nodes = loop_nodes(network);
+        let mut events = rustc_hash::FxHashMap::default();
+        for (idx, component) in levels.components.iter().enumerate() {
+            let place = |of: u32| self.places[loop_nodes[of as usize].idx()];
+            let loops = component.loops.iter().map(|&of| place(of)).collect();
+            events.insert(
+                self.opens[idx],
+                Event::Open {
+                    loops,
+                    close: self.closes[idx],
+                },
+            );
+            let loops = component.loops.iter().map(|&of| {
+                let definition = network.loops[of as usize];
+                (
+                    place(of),
+                    self.places[definition.node().idx()],
+                    definition.is_complement(),
+                )
+            });
+            events.insert(
+                self.closes[idx],
+                Event::Close {
+                    loops: loops.collect(),
+                },
+            );
         }
-        if is_raised {
-            memory.queues[layout.class as usize].push(layout.close, CLOSE_MARK | component);
-        }
-        is_raised
+        events
     }
+}
+
+fn component_classes(network: &Network, levels: &Levels, class_of: &[u8]) -> Vec<u8> {
+    let loop_nodes = loop_nodes(network);
+    let class = |component: &crate::levels::Component| {
+        class_of[loop_nodes[component.loops[0] as usize].idx()]
+    };
+    levels.components.iter().map(class).collect()
 }
 
 /// Which class each node belongs to: the class of those who need it, `PLAY` where several do.
@@ -463,43 +562,78 @@ fn output_slots<'a>(
         .chain([(slots.terminal_bit, network.terminal)])
 }
 
-fn readers(network: &Network, levels: &Levels, slots: &Slots) -> (Vec<u32>, Vec<Reader>) {
-    let mut of: Vec<(NodeId, Reader)> = Vec::with_capacity(network.n_edges());
-    for node in network.nodes() {
-        let component = levels.component[node.idx()];
-        for signal in network.inputs_of(node) {
-            let read = signal.node();
-            of.push((read, Reader::gate(node, signal.is_complement())));
-            if component != NONE && levels.component[read.idx()] != component {
-                of.push((read, Reader::component(component)));
-            }
+/// A game laid out for change propagation, one network per phase. Immutable; shared by machines.
+pub struct ScalarProgram {
+    layouts: Vec<Layout>,
+    /// Per phase: words of the state, which of their bits are control bits, and their values.
+    marks: Vec<Vec<(usize, u64, u64)>>,
+    initial: State,
+}
+
+impl ScalarProgram {
+    /// Lays networks out.
+    #[must_use]
+    pub fn new(optimized: &Optimized, initial: &State) -> ScalarProgram {
+        let layouts = optimized.networks.iter().map(Layout::new).collect();
+        let marks = (0..optimized.phases.len())
+            .map(|phase| marks(&optimized.phases, phase))
+            .collect();
+        ScalarProgram {
+            layouts,
+            marks,
+            initial: initial.clone(),
         }
-        if let Node::Loop(idx) = network.node(node) {
-            let read = network.loops[idx as usize].node();
-            if levels.component[read.idx()] != component {
-                of.push((read, Reader::component(component)));
-            }
-        }
     }
-    for (slot, signal) in output_slots(network, slots) {
-        of.push((signal.node(), Reader::slot(slot)));
+
+    /// A machine in the initial state.
+    #[must_use]
+    pub fn machine(self: &Arc<Self>) -> ScalarMachine {
+        let n_roles = self.layouts[0].role_inputs.len();
+        let mut machine = ScalarMachine {
+            memories: self
+                .layouts
+                .iter()
+                .map(|layout| layout.seed.clone())
+                .collect(),
+            phase: 0,
+            legal: vec![Vec::new(); n_roles],
+            program: Arc::clone(self),
+        };
+        machine.load(&self.initial);
+        machine
     }
-    of.sort_by_key(|&(node, reader)| (node, reader.0));
-    of.dedup_by_key(|(node, reader)| (*node, reader.0));
-    let mut starts = vec![0; network.n_nodes() + 1];
-    for (node, _) in &of {
-        starts[node.idx() + 1] += 1;
+
+    fn phase_of(&self, words: &[u64]) -> usize {
+        let fits = |marks: &Vec<(usize, u64, u64)>| {
+            marks
+                .iter()
+                .all(|&(word, mask, bits)| words[word] & mask == bits)
+        };
+        // A state outside of every phase cannot be reached; any network answers wrongly for it.
+        self.marks.iter().position(fits).unwrap_or(0)
     }
-    for idx in 1..starts.len() {
-        starts[idx] += starts[idx - 1];
+}
+
+fn marks(phases: &Phases, phase: usize) -> Vec<(usize, u64, u64)> {
+    let mut words: std::collections::BTreeMap<usize, (u64, u64)> =
+        std::collections::BTreeMap::new();
+    for (&bit, &value) in phases.bits.iter().zip(&phases.values[phase]) {
+        let (mask, bits) = words.entry(bit as usize / 64).or_default();
+        *mask |= 1 << (bit % 64);
+        *bits |= u64::from(value) << (bit % 64);
     }
-    (starts, of.into_iter().map(|(_, reader)| reader).collect())
+    words
+        .into_iter()
+        .map(|(word, (mask, bits))| (word, mask, bits))
+        .collect()
 }
 
 /// A machine of the scalar engine.
 pub struct ScalarMachine {
     program: Arc<ScalarProgram>,
-    memory: Memory,
+    /// Per phase: the last state of that phase, with everything computed for it.
+    memories: Vec<Memory>,
+    phase: usize,
     /// The last answer to each role's question for legal moves.
     legal: Vec<Vec<MoveId>>,
 }
@@ -507,48 +641,51 @@ pub struct ScalarMachine {
 impl ScalarMachine {
     /// Goes to this state.
     pub fn load(&mut self, state: &State) {
-        self.program.load(&mut self.memory, state.words());
-        self.program.settle(&mut self.memory, PLAY);
+        self.phase = self.program.phase_of(state.words());
+        let layout = &self.program.layouts[self.phase];
+        let memory = &mut self.memories[self.phase];
+        layout.load(memory, state.words());
+        layout.settle(memory, PLAY);
     }
 
     /// The words of the state.
     #[must_use]
     pub fn words(&self) -> &[u64] {
-        &self.memory.state
+        &self.memory().state
     }
 
     /// Whether the match is over.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
-        self.is_on(self.program.slots.terminal_bit)
+        self.is_on(self.layout().slots.terminal_bit)
     }
 
     /// The legal moves of a role as bits, in words.
     #[must_use]
     pub fn legal_words(&self, role: RoleId) -> &[u64] {
-        let (start, end) = self.program.slots.legal_words[role.idx()];
-        &self.memory.outputs[start..end]
+        let (start, end) = self.layout().slots.legal_words[role.idx()];
+        &self.memory().outputs[start..end]
     }
 
     /// The legal moves of a role, in order.
     pub fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
-        let (start, end) = self.program.slots.legal_words[role.idx()];
-        let moves = &mut self.legal[role.idx()];
+        let mut moves = std::mem::take(&mut self.legal[role.idx()]);
         moves.clear();
-        for (idx, &word) in self.memory.outputs[start..end].iter().enumerate() {
+        for (idx, &word) in self.legal_words(role).iter().enumerate() {
             let mut word = word;
             while word != 0 {
                 moves.push(MoveId(idx as u32 * 64 + word.trailing_zeros()));
                 word &= word - 1;
             }
         }
-        moves
+        self.legal[role.idx()] = moves;
+        &self.legal[role.idx()]
     }
 
     /// Which goal values of a role hold, by their place in the program's list.
     pub fn goal_indexes(&mut self, role: RoleId) -> impl Iterator<Item = usize> + '_ {
-        self.program.settle(&mut self.memory, GOAL);
-        let (start, end) = self.program.slots.goal_bits[role.idx()];
+        self.program.layouts[self.phase].settle(&mut self.memories[self.phase], GOAL);
+        let (start, end) = self.layout().slots.goal_bits[role.idx()];
         (start..end)
             .filter(|&bit| self.is_on(bit))
             .map(move |bit| (bit - start) as usize)
@@ -556,18 +693,36 @@ impl ScalarMachine {
 
     /// Goes to the state after this joint move.
     pub fn advance(&mut self, joint: &[MoveId]) {
-        let (program, memory) = (&self.program, &mut self.memory);
-        program.set_moves(memory, joint);
-        program.settle(memory, NEXT);
+        let program = &*self.program;
+        let memory = &mut self.memories[self.phase];
+        let layout = &program.layouts[self.phase];
+        layout.set_moves(memory, joint);
+        layout.settle(memory, NEXT);
         // A flipped base may be an output itself, so the next state is put aside first.
         let mut next = std::mem::take(&mut memory.next);
-        next.copy_from_slice(&memory.outputs[..program.n_state_words]);
-        program.load(memory, &next);
-        memory.next = next;
-        program.settle(memory, PLAY);
+        next.copy_from_slice(&memory.outputs[..layout.n_state_words]);
+        let before = self.phase;
+        self.phase = if before + 1 == program.layouts.len() {
+            0
+        } else {
+            before + 1
+        };
+        let memory = &mut self.memories[self.phase];
+        let layout = &program.layouts[self.phase];
+        layout.load(memory, &next);
+        layout.settle(memory, PLAY);
+        self.memories[before].next = next;
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.program.layouts[self.phase]
+    }
+
+    fn memory(&self) -> &Memory {
+        &self.memories[self.phase]
     }
 
     fn is_on(&self, bit: u32) -> bool {
-        self.memory.outputs[bit as usize / 64] >> (bit % 64) & 1 == 1
+        self.memory().outputs[bit as usize / 64] >> (bit % 64) & 1 == 1
     }
 }

@@ -688,7 +688,14 @@ mod tests {
 
     #[test]
     fn an_infix_comment_behind_a_sign_goes_before_the_group() {
-        check("p :- ~ % one\n a | b.", expect![[""]]);
+        check(
+            "p :- ~ % one\n a | b.",
+            expect![[r#"
+            p :-
+                % one
+                (~a | b).
+        "#]],
+        );
     }
 
     #[test]

@@ -22,6 +22,14 @@
 //! **Invariant:** nothing here recurses on the size or depth of its input, beyond the bound of [`Limits::depth`].
 //! **Invariant:** any bytes are an answerable question: a finding with a place, never a panic.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::needless_pass_by_value,
+        reason = "tests give their expectations away"
+    )
+)]
+
 pub mod ast;
 mod check;
 mod comments;

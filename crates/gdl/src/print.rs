@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
-use crate::read::{Syntax, is_blank};
+use crate::read::{Syntax, detect, is_blank};
 use crate::rules::{Atom, Literal, Rule, Rules, Term};
 use crate::symbol::{SymbolId, SymbolTable};
 
@@ -69,7 +69,7 @@ impl Printer<'_> {
     fn rule(&mut self, rule: &Rule) {
         self.name_variables(&rule.variables);
         if rule.body.is_empty() {
-            self.atom(&rule.head);
+            self.fact(&rule.head);
             if self.syntax == Syntax::Infix {
                 self.out.push('.');
             }
@@ -95,6 +95,17 @@ impl Printer<'_> {
                 }
                 self.out.push('.');
             }
+        }
+    }
+
+    /// A proposition whose name looks like infix needs brackets: it may be the first word of the file.
+    fn fact(&mut self, head: &Atom) {
+        let start = self.out.len();
+        self.atom(head);
+        let is_bare = self.syntax == Syntax::Prefix && head.args.is_empty();
+        if is_bare && detect(&self.out[start..]) == Syntax::Infix {
+            self.out.insert(start, '(');
+            self.out.push(')');
         }
     }
 
@@ -209,7 +220,12 @@ impl Printer<'_> {
                 self.out.push_str(name);
             }
             Syntax::Infix => {
-                self.name(name);
+                // A file is told to be infix by its first word, a name of letters or in quotes with a bracket behind it.
+                if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+                    self.name(name);
+                } else {
+                    self.quoted(name);
+                }
                 self.out.push('(');
             }
         }
@@ -226,10 +242,14 @@ impl Printer<'_> {
 
     fn name(&mut self, name: &str) {
         if self.syntax == Syntax::Infix && !is_plain(name) {
-            let _ = write!(self.out, "'{}'", name.replace('\'', "''"));
+            self.quoted(name);
         } else {
             self.out.push_str(name);
         }
+    }
+
+    fn quoted(&mut self, name: &str) {
+        let _ = write!(self.out, "'{}'", name.replace('\'', "''"));
     }
 
     fn name_variables(&mut self, variables: &[SymbolId]) {

@@ -167,7 +167,7 @@ proptest! {
         let commented = join(&words, &gaps);
         let again = check(&parse(commented.as_bytes(), &Limits::default()));
         let again = again.unwrap_or_else(|findings| panic!("{commented}\n{findings:#?}"));
-        assert_eq!(laws::canonical(&rules), laws::canonical(&again), "{}", commented);
+        assert_eq!(laws::canonical(&rules), laws::canonical(&again), "{commented}");
         laws::formatting_keeps_everything(commented.as_bytes());
     }
 }

@@ -282,7 +282,10 @@ fn verify_engine(engine: Engine, rules: &Arc<Rules>, trace: &Trace) -> Outcome {
         },
     };
     match compared {
-        Ok(n_states) => Outcome::Passed { n_playouts: trace.playouts.len(), n_states },
+        Ok(n_states) => Outcome::Passed {
+            n_playouts: trace.playouts.len(),
+            n_states,
+        },
         Err(difference) => Outcome::Failed(difference),
     }
 }

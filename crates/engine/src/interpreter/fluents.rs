@@ -154,3 +154,36 @@ impl Fluents {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interpreter::code::FluentKey;
+
+    #[test]
+    fn fluents_are_found_by_functor_and_arguments_of_this_state_only() {
+        let mut terms = Terms::new(10);
+        let functor = FunctorId(0);
+        let pairs = [[1, 2], [1, 3], [2, 2]].map(|args| terms.append(functor, &args));
+        let key = FluentKey {
+            functor,
+            places: Box::new([0]),
+        };
+        let code = Code {
+            fluent_indexes: vec![key],
+            ..Code::default()
+        };
+        let mut fluents = Fluents::new(1, &code);
+        let index = FluentIndexId(0);
+        fluents.load([5, pairs[0].0, pairs[1].0, pairs[2].0].into_iter(), &terms);
+        assert!(fluents.holds(TermId(5)) && fluents.holds(pairs[2]) && !fluents.holds(TermId(6)));
+        let first = fluents.first(index, &[1], &code, &terms);
+        let second = fluents.next(index, first);
+        assert_eq!((first, second, fluents.next(index, second)), (0, 1, END));
+        fluents.load([pairs[2].0].into_iter(), &terms);
+        assert!(!fluents.holds(TermId(5)));
+        assert_eq!(fluents.with_functor(functor), [pairs[2].0]);
+        assert_eq!(fluents.first(index, &[1], &code, &terms), END);
+        assert_eq!(fluents.first(index, &[2], &code, &terms), 0);
+    }
+}

@@ -23,6 +23,7 @@ mod evaluate;
 mod facts;
 mod feasibility;
 mod fluents;
+mod knots;
 mod machine;
 mod memory;
 mod names;

@@ -22,6 +22,7 @@ use super::code::{
 use super::error::InterpreterError;
 use super::facts::FactIndex;
 use super::feasibility::{Feasibility, is_bound};
+use super::knots::Knots;
 use super::program::{Clause, Condition, Level, Predicate, PredicateId, Program};
 use super::sizes::Sizes;
 use super::terms::{FunctorId, TermId, Terms};
@@ -43,6 +44,7 @@ pub(crate) fn compile(
         fact_indexes: FxHashMap::default(),
         fluent_indexes: FxHashMap::default(),
         feasibility: Feasibility::new(program),
+        knots: Knots::new(program),
     };
     for &(predicate, modes) in entries {
         planner.request(predicate, modes.into());
@@ -69,6 +71,7 @@ struct Planner<'a> {
     fact_indexes: FxHashMap<FactKey, FactIndexId>,
     fluent_indexes: FxHashMap<FluentKey, FluentIndexId>,
     feasibility: Feasibility<'a>,
+    knots: Knots,
 }
 
 impl Planner<'_> {
@@ -105,7 +108,7 @@ impl Planner<'_> {
         let mut by_value: FxHashMap<u32, Vec<PlanId>> = FxHashMap::default();
         let mut general = Vec::new();
         for clause in clauses {
-            let plan = ClausePlanner::new(self, clause, modes).plan()?;
+            let plan = ClausePlanner::new(self, predicate, clause, modes).plan()?;
             let plan_id = PlanId(self.code.plans.len() as u32);
             self.code.plans.push(plan);
             match dispatch
@@ -193,9 +196,13 @@ fn dispatch_place(clauses: &[Clause], bound: &[usize]) -> Option<usize> {
     (n_ground(best) >= 2).then_some(best)
 }
 
+/// The cost of a call inside a knot that leaves arguments free: it comes after all that may bind them.
+const KNOTTED: f64 = 1e9;
+
 /// Orders and compiles one clause for one way to call it.
 struct ClausePlanner<'a, 'p> {
     planner: &'a mut Planner<'p>,
+    predicate: PredicateId,
     clause: &'a Clause,
     modes: &'a [Mode],
     bound: Vec<bool>,
@@ -213,6 +220,7 @@ struct ClausePlanner<'a, 'p> {
 impl<'a, 'p> ClausePlanner<'a, 'p> {
     fn new(
         planner: &'a mut Planner<'p>,
+        predicate: PredicateId,
         clause: &'a Clause,
         modes: &'a [Mode],
     ) -> ClausePlanner<'a, 'p> {
@@ -230,6 +238,7 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         wanted.for_each(|(arg, _)| arg.for_each_variable(&mut mention));
         ClausePlanner {
             planner,
+            predicate,
             clause,
             modes,
             bound: vec![false; clause.n_variables],
@@ -382,6 +391,9 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         let is_given: Vec<bool> = args.iter().map(|arg| self.is_bound(arg)).collect();
         if !self.planner.feasibility.is_callable(predicate, &is_given) {
             return None;
+        }
+        if !wanted.is_empty() && self.planner.knots.tie(self.predicate, predicate) {
+            return Some(KNOTTED + wanted.len() as f64);
         }
         Some(match level {
             _ if wanted.is_empty() && is_or => 0.8,

@@ -454,3 +454,88 @@ fn for_each_variable(literal: &Literal, visit: &mut dyn FnMut(VariableId)) {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The program of some rules in an otherwise trivial game.
+    pub(in crate::interpreter) fn program(rules: &str) -> (Rules, Program) {
+        let sheet = format!("(role r) (legal r go) (goal r 0) (<= terminal (true over)) {rules}");
+        let description = agon_gdl::parse(sheet.as_bytes(), &agon_gdl::Limits::default());
+        let rules = agon_gdl::check(&description).unwrap_or_else(|findings| {
+            panic!(
+                "{:?}",
+                findings
+                    .iter()
+                    .map(|finding| &finding.message)
+                    .collect::<Vec<_>>()
+            )
+        });
+        let program = Program::new(&rules);
+        (rules, program)
+    }
+
+    /// The level of a relation, and the number of its facts and clauses.
+    fn check(rules: &str, name: &str, arity: usize) -> (Level, usize, usize) {
+        let (rules, program) = program(rules);
+        let relation = rules.find_relation(name, arity).expect("a relation");
+        let predicate = &program.predicates[PredicateId::of(relation).idx()];
+        (
+            predicate.level,
+            predicate.facts.len(),
+            predicate.clauses.len(),
+        )
+    }
+
+    #[test]
+    fn facts_stand_apart_from_rules() {
+        assert_eq!(check("(p a) (p b) (p a)", "p", 1), (Level::Static, 2, 0));
+        assert_eq!(
+            check("(p a) (p b) (<= (p c) (q d))", "p", 1),
+            (Level::Static, 0, 2)
+        );
+        assert_eq!(check("(p a) (p b c)", "p", 2), (Level::Static, 1, 0));
+        assert_eq!(check("", "legal", 2), (Level::Static, 0, 1));
+    }
+
+    #[test]
+    fn a_level_is_that_of_the_shortest_lived_condition() {
+        let rules = "(e a) (<= (p ?x) (e ?x) (not (q ?x))) (<= (q ?x) (e ?x) (or (true ?x) (e b)))
+            (<= (s ?x) (p ?x) (does r ?x)) (<= (t ?x) (e ?x))";
+        assert_eq!(check(rules, "t", 1).0, Level::Static);
+        assert_eq!(check(rules, "p", 1).0, Level::State);
+        assert_eq!(check(rules, "s", 1).0, Level::Joint);
+    }
+
+    #[test]
+    fn combinations_are_written_out_only_where_alternatives_wait_for_each_other() {
+        let facts = "(e a b)";
+        let plain = "(<= (p ?x) (or (e ?x b) (e b ?x)) (or (e ?x ?x) (e a a)))";
+        assert_eq!(check(&format!("{facts} {plain}"), "p", 1).2, 1);
+        let tangled = "(<= (p ?x) (or (e ?x ?x) (e ?x ?y)) (or (true ?y) (e ?x ?y)))";
+        assert_eq!(check(&format!("{facts} {tangled}"), "p", 1).2, 4);
+    }
+
+    #[test]
+    fn an_equation_that_cannot_hold_drops_its_rule() {
+        assert_eq!(
+            check(
+                "(<= (p ?x) (true ?x) (not (distinct (f ?x) (g ?x))))",
+                "p",
+                1
+            )
+            .2,
+            0
+        );
+        assert_eq!(
+            check(
+                "(<= (p ?x) (true ?x) (not (distinct (f ?x) (f a))))",
+                "p",
+                1
+            )
+            .2,
+            1
+        );
+    }
+}

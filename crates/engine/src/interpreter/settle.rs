@@ -83,3 +83,39 @@ fn candidates(program: &Program) -> Vec<PredicateId> {
         .filter(|&predicate| feasibility.is_callable(predicate, &all_free(predicate)))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interpreter::program::tests::program;
+
+    /// The number of facts and clauses of a relation with two arguments after settling.
+    fn check(rules: &str, name: &str) -> (usize, usize) {
+        let (rules, mut program) = program(rules);
+        settle(&mut program).expect("nothing is unsafe");
+        let relation = rules.find_relation(name, 2).expect("a relation");
+        let predicate = &program.predicates[PredicateId::of(relation).idx()];
+        (predicate.facts.len(), predicate.clauses.len())
+    }
+
+    #[test]
+    fn what_never_changes_becomes_facts() {
+        let rules = "(e 1 2) (e 2 3) (e 3 4) (<= (path ?x ?y) (e ?x ?y)) (<= (path ?x ?z) (e ?x ?y) (path ?y ?z))
+            (<= (gap ?x ?y) (path ?x ?y) (not (e ?x ?y))) (<= (now ?x ?y) (path ?x ?y) (true ?x))";
+        assert_eq!(check(rules, "path"), (6, 0));
+        assert_eq!(check(rules, "gap"), (3, 0));
+        assert_eq!(check(rules, "now"), (0, 1));
+    }
+
+    #[test]
+    fn what_is_too_large_stays_as_it_is() {
+        let numbers: String = (0..400).map(|number| format!("(n {number})")).collect();
+        assert_eq!(
+            check(
+                &format!("{numbers} (<= (pair ?x ?y) (n ?x) (n ?y))"),
+                "pair"
+            ),
+            (0, 1)
+        );
+    }
+}

@@ -2,30 +2,56 @@
 //!
 //! Each pass is a file with one function `Network → Network`. Those that use how games are played (each role makes
 //! exactly one legal move) say so: their networks must be fed nothing else.
+//!
+//! First the whole network loses what is constant in every state. Then it is split into its control phases
+//! ([`crate::phases`]), and each phase is optimised on its own.
 
+mod does_legal;
+mod flatten;
+mod one_hot;
 mod prune;
+pub(crate) mod sequential;
 
 use std::fmt;
 
 use crate::network::Network;
+use crate::phases::{self, Phases};
 use crate::state::State;
 
 /// A pass.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pass {
-    /// Drops gates that no output needs.
-    Prune,
+    /// Folds state bits that never change and moves that are never legal.
+    Sequential,
+    /// Makes one network per control phase.
+    Phases,
+    /// Replaces "none of these moves" by "one of the others" where that is shorter.
+    OneHot,
+    /// Drops what the legality of a move implies from gates that read the move.
+    DoesLegal,
+    /// Merges gates into their only reader.
+    Flatten,
 }
 
 impl Pass {
-    /// All passes, in the order in which they run by default.
-    pub const ALL: [Pass; 1] = [Pass::Prune];
+    /// All passes, in the order in which they run.
+    pub const ALL: [Pass; 5] = [
+        Pass::Sequential,
+        Pass::Phases,
+        Pass::OneHot,
+        Pass::DoesLegal,
+        Pass::Flatten,
+    ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Pass::Prune => "prune",
+            Pass::Sequential => "sequential",
+            Pass::Phases => "phases",
+            Pass::OneHot => "one-hot",
+            Pass::DoesLegal => "does-legal",
+            Pass::Flatten => "flatten",
         }
     }
 }
@@ -36,11 +62,13 @@ impl fmt::Display for Pass {
     }
 }
 
-/// The size of a network after a pass.
+/// The size of the networks after a pass, summed over the phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PassReport {
     /// The pass; `None` for the network as it was built.
     pub pass: Option<Pass>,
+    /// Number of networks.
+    pub n_networks: usize,
     /// Number of gates.
     pub n_gates: usize,
     /// Number of signals that gates read.
@@ -48,29 +76,99 @@ pub struct PassReport {
 }
 
 impl PassReport {
-    fn new(pass: Option<Pass>, network: &Network) -> PassReport {
+    fn new(pass: Option<Pass>, networks: &[Network]) -> PassReport {
         PassReport {
             pass,
-            n_gates: network.n_gates(),
-            n_edges: network.n_edges(),
+            n_networks: networks.len(),
+            n_gates: networks.iter().map(Network::n_gates).sum(),
+            n_edges: networks.iter().map(Network::n_edges).sum(),
         }
     }
 }
 
-/// Runs passes in order, and reports the size after each.
+/// A game's networks, one per phase, and how they came about.
+#[derive(Clone, Debug)]
+pub struct Optimized {
+    /// The phases.
+    pub phases: Phases,
+    /// The network of each phase.
+    pub networks: Vec<Network>,
+    /// Sizes after each pass.
+    pub reports: Vec<PassReport>,
+}
+
+/// Runs the chosen passes; without any, the network only loses what nothing reads.
 #[must_use]
-pub fn optimize(
-    mut network: Network,
-    initial: &State,
-    passes: &[Pass],
-) -> (Network, Vec<PassReport>) {
-    let _ = initial;
-    let mut reports = vec![PassReport::new(None, &network)];
-    for &pass in passes {
-        network = match pass {
-            Pass::Prune => prune::prune(&network),
-        };
-        reports.push(PassReport::new(Some(pass), &network));
+pub fn optimize(network: Network, initial: &State, passes: &[Pass]) -> Optimized {
+    let mut reports = vec![PassReport::new(None, std::slice::from_ref(&network))];
+    let mut network = prune::prune(&network);
+    if passes.contains(&Pass::Sequential) {
+        network = sequential::sequential(&network, initial);
+        reports.push(PassReport::new(
+            Some(Pass::Sequential),
+            std::slice::from_ref(&network),
+        ));
     }
-    (network, reports)
+    let whole = reduce(&network, Phases::none(), passes);
+    let phases = if passes.contains(&Pass::Phases) {
+        phases::find(&network, initial)
+    } else {
+        Phases::none()
+    };
+    let split = (phases.len() > 1).then(|| reduce(&network, phases, passes));
+    let mut chosen = match split {
+        Some(split) if pays(&split, &whole) => split,
+        _ => whole,
+    };
+    reports.append(&mut chosen.reports);
+    chosen.reports = reports;
+    chosen
+}
+
+/// Whether one network per phase is worth it. Each step touches one of them only, but all of them must stay in the
+/// cache, and each is brought up to date with the changes of a whole cycle.
+fn pays(split: &Optimized, whole: &Optimized) -> bool {
+    const FITS_THE_CACHE: usize = 30_000;
+    let edges = |optimized: &Optimized| {
+        optimized
+            .networks
+            .iter()
+            .map(Network::n_edges)
+            .sum::<usize>()
+    };
+    edges(split) <= FITS_THE_CACHE || edges(split) * 10 <= edges(whole) * 13
+}
+
+/// Splits a network into phases and runs the passes that work on each.
+fn reduce(network: &Network, phases: Phases, passes: &[Pass]) -> Optimized {
+    let (mut networks, mut possible) = (Vec::new(), Vec::new());
+    for phase in 0..phases.len() {
+        let fixed = phases.fixed(phase, network.n_bases);
+        let (folded, moves) = sequential::fold_phase(network, &fixed);
+        networks.push(folded);
+        possible.push(moves);
+    }
+    let mut reports = Vec::new();
+    if phases.len() > 1 {
+        reports.push(PassReport::new(Some(Pass::Phases), &networks));
+    }
+    for pass in [Pass::OneHot, Pass::DoesLegal, Pass::Flatten] {
+        if !passes.contains(&pass) {
+            continue;
+        }
+        for (network, possible) in networks.iter_mut().zip(&possible) {
+            let changed = match pass {
+                Pass::OneHot => one_hot::one_hot(network, possible),
+                Pass::DoesLegal => does_legal::does_legal(network),
+                _ => flatten::flatten(network),
+            };
+            *network = prune::prune(&changed);
+        }
+        reports.push(PassReport::new(Some(pass), &networks));
+    }
+    Optimized {
+        phases,
+        networks,
+        reports,
+    }
 }

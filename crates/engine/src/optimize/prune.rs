@@ -7,28 +7,28 @@ use crate::network::{Builder, Network, Node, Signal};
 /// The same network, with only what its outputs need.
 #[must_use]
 pub(crate) fn prune(network: &Network) -> Network {
-    rebuild(network, |_, signal| signal)
+    rebuild(network, |signal| signal)
 }
 
 /// Rebuilds a network from its outputs, after `replace` has had a look at every signal that a gate or output reads.
 /// Loops that nothing reads any more are gone.
-pub(crate) fn rebuild(network: &Network, replace: impl Fn(&Network, Signal) -> Signal) -> Network {
+pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> Network {
     let mut is_needed = vec![false; network.n_nodes()];
-    let of_loops = |of: u32| replace(network, network.loops[of as usize]);
+    let of_loops = |of: u32| replace(network.loops[of as usize]);
     let mut queue: Vec<Signal> = Vec::new();
     queue.extend(
         network
             .next
             .iter()
             .chain([&network.terminal])
-            .map(|&signal| replace(network, signal)),
+            .map(|&signal| replace(signal)),
     );
     for role in &network.roles {
         queue.extend(
             role.legal
                 .iter()
                 .chain(&role.goals)
-                .map(|&signal| replace(network, signal)),
+                .map(|&signal| replace(signal)),
         );
     }
     while let Some(signal) = queue.pop() {
@@ -37,9 +37,7 @@ pub(crate) fn rebuild(network: &Network, replace: impl Fn(&Network, Signal) -> S
             continue;
         }
         match network.node(node) {
-            Node::And(signals) => {
-                queue.extend(signals.iter().map(|&signal| replace(network, signal)))
-            }
+            Node::And(signals) => queue.extend(signals.iter().map(|&signal| replace(signal))),
             Node::Loop(of) => queue.push(of_loops(of)),
             _ => {}
         }
@@ -62,7 +60,7 @@ pub(crate) fn rebuild(network: &Network, replace: impl Fn(&Network, Signal) -> S
             Node::And(signals) => {
                 inputs.clear();
                 for &signal in signals {
-                    let signal = replace(network, signal);
+                    let signal = replace(signal);
                     inputs.push(new[signal.node().idx()].complement_if(signal.is_complement()));
                 }
                 builder.and(&inputs)
@@ -70,7 +68,7 @@ pub(crate) fn rebuild(network: &Network, replace: impl Fn(&Network, Signal) -> S
         };
     }
     let map = |signal: Signal| {
-        let signal = replace(network, signal);
+        let signal = replace(signal);
         new[signal.node().idx()].complement_if(signal.is_complement())
     };
     for &(signal, definition) in &loops {

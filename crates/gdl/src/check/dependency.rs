@@ -98,6 +98,18 @@ fn report(
     findings.push(finding.help(help));
 }
 
+/// Whether a path may lead through a relation: a keyword that cannot be a head or a condition is told elsewhere, and
+/// nothing further should be told because of it.
+fn is_passable(outline: &Outline<'_>, relation: usize) -> bool {
+    match Keyword::of(outline.relations[relation].name) {
+        None => true,
+        Some(keyword) => matches!(
+            keyword,
+            Keyword::Legal | Keyword::Goal | Keyword::Terminal | Keyword::Sees
+        ),
+    }
+}
+
 /// Which relations depend on a target, and by which step: the next relation on the way and the rule that takes it.
 struct Reach {
     /// `None`: does not depend on it. `Some(None)`: is the target.
@@ -116,7 +128,7 @@ impl Reach {
         while let Some(relation) = queue.pop_front() {
             for &user in &outline.relations[relation].users {
                 let head = outline.heads[user as usize];
-                if reach.steps[head].is_none() {
+                if reach.steps[head].is_none() && is_passable(outline, head) {
                     reach.steps[head] = Some(Some((relation, user as usize)));
                     reach.distances[head] = reach.distances[relation] + 1;
                     queue.push_back(head);
@@ -182,6 +194,14 @@ mod tests {
             error 3:14 dependency: `base` must not depend on `true`: it holds before there is a state
             error 4:17 dependency: `input` must not depend on `true`: it holds before there is a state
         "#]],
+        );
+    }
+
+    #[test]
+    fn a_misplaced_keyword_makes_no_second_finding() {
+        check(
+            "(<= (true a) (does b c))\n(<= (legal a b) (true a))\n(<= (goal a 1) (next b))\n(<= (next b) (does a b))",
+            expect![[""]],
         );
     }
 

@@ -6,13 +6,16 @@
 //! - Love, Hinrichs, Haley, Schkufza and Genesereth 2008, General Game Playing: Game Description Language
 //!   Specification (the well-formedness rules)
 
+mod bodies;
 mod dependency;
+mod fluents;
 mod goals;
 mod graph;
 mod keywords;
 mod names;
 mod outline;
 mod recursion;
+mod roles;
 mod safety;
 mod strata;
 
@@ -47,8 +50,11 @@ pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
     strata::check(&outline, &mut findings);
     recursion::check(&outline, &mut findings);
     goals::check(&outline, &mut findings);
+    bodies::check(&outline, &mut findings);
     names::check(&outline, is_complete, &mut findings);
-    if is_complete && !description.rules.is_empty() {
+    if is_complete {
+        roles::check(&outline, &mut findings);
+        fluents::check(&outline, &mut findings);
         keywords::check_missing(&outline, &mut findings);
     }
     if findings.has_errors() {
@@ -129,4 +135,13 @@ fn is_alike(name: &str, other: &str) -> bool {
 /// The keyword relation of an atom, whatever its arity.
 fn keyword_of(atom: &ast::Atom) -> Option<Keyword> {
     Keyword::of(atom.name).filter(|keyword| !keyword.is_connective())
+}
+
+/// A number of arguments for a message.
+fn arguments(arity: usize) -> String {
+    match arity {
+        0 => "no arguments".to_owned(),
+        1 => "1 argument".to_owned(),
+        _ => format!("{arity} arguments"),
+    }
 }

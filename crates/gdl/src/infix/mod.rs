@@ -8,11 +8,15 @@
 //!
 //! Out comes the same tree as from the prefix reader, so that all later stages know one form only.
 
+mod lex;
+
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::read::{Limits, is_blank, report_bad_bytes};
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolTable};
 use crate::tree::{NodeId, Root, Tree};
+
+use lex::{Lexeme, Token, most_numbered, tokenize};
 
 /// Reads all rules.
 pub(crate) fn read(
@@ -41,156 +45,6 @@ pub(crate) fn read(
     tree
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Token {
-    Name,
-    Variable,
-    Quoted,
-    Open,
-    Close,
-    Comma,
-    And,
-    Or,
-    Not,
-    Unequal,
-    Arrow,
-    Stop,
-    End,
-}
-
-#[derive(Clone, Copy)]
-struct Lexeme {
-    token: Token,
-    span: Span,
-}
-
-/// Splits the text; the last lexeme is `End`. Comments go to the tree.
-fn tokenize(
-    source: &Source,
-    limits: &Limits,
-    tree: &mut Tree,
-    findings: &mut Diagnostics,
-) -> Vec<Lexeme> {
-    let text = source.text();
-    let mut lexemes = Vec::new();
-    let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at..];
-        if is_blank(c) {
-            at += c.len_utf8();
-            continue;
-        }
-        if matches!(c, ';' | '%') {
-            let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
-            tree.comments.push(Span::new(at, at + length));
-            at += length;
-            continue;
-        }
-        let (token, length) = lex(rest, c);
-        let span = Span::new(at, at + length);
-        at += length;
-        if length > limits.name {
-            let shown = Span::new(
-                span.start as usize,
-                text.ceil_char_boundary(span.start as usize + 20),
-            );
-            let message = format!(
-                "this name has {length} bytes, more than the limit of {}",
-                limits.name
-            );
-            findings.push(Diagnostic::error(Kind::NameTooLong, shown, message));
-            continue;
-        }
-        lexemes.push(Lexeme { token, span });
-    }
-    lexemes.push(Lexeme {
-        token: Token::End,
-        span: Span::new(text.len(), text.len()),
-    });
-    lexemes
-}
-
-/// The highest number among variables called `_1`, `_2` …: anonymous variables get the numbers after it.
-fn most_numbered(source: &Source, tokens: &[Lexeme]) -> u32 {
-    let number = |lexeme: &Lexeme| {
-        let text = source.slice(lexeme.span).trim_start_matches('?');
-        text.strip_prefix('_')?.parse().ok()
-    };
-    let variables = tokens
-        .iter()
-        .filter(|lexeme| lexeme.token == Token::Variable);
-    variables.filter_map(number).max().unwrap_or(0)
-}
-
-/// The token at the start of `rest`, which begins with `c`, and its length.
-fn lex(rest: &str, c: char) -> (Token, usize) {
-    let sign = |token| (token, c.len_utf8());
-    match c {
-        '(' => sign(Token::Open),
-        ')' => sign(Token::Close),
-        ',' => sign(Token::Comma),
-        '&' | '∧' => sign(Token::And),
-        '|' | '∨' => sign(Token::Or),
-        '~' | '¬' => sign(Token::Not),
-        '≠' => sign(Token::Unequal),
-        '←' => sign(Token::Arrow),
-        '.' => sign(Token::Stop),
-        '\'' => (Token::Quoted, quoted_length(rest)),
-        _ if rest.starts_with(":-") => (Token::Arrow, 2),
-        _ if rest.starts_with("!=") || rest.starts_with("\\=") => (Token::Unequal, 2),
-        _ => {
-            let length = name_length(rest);
-            let is_variable = c.is_uppercase() || c == '_' || (c == '?' && length > 1);
-            let token = match &rest[..length] {
-                _ if is_variable => Token::Variable,
-                name if name.eq_ignore_ascii_case(Keyword::Not.name()) => Token::Not,
-                _ => Token::Name,
-            };
-            (token, length)
-        }
-    }
-}
-
-/// Length of the quoted name at the start of `rest`, in which `''` is a quote; 1 if it is not closed on its line.
-fn quoted_length(rest: &str) -> usize {
-    let mut at = 1;
-    while let Some(found) = rest[at..].find(['\'', '\n', '\r']) {
-        at += found + 1;
-        if !rest[at - 1..].starts_with('\'') {
-            break;
-        }
-        if !rest[at..].starts_with('\'') {
-            return at;
-        }
-        at += 1;
-    }
-    1
-}
-
-/// Length of the name at the start of `rest`: at least one character.
-fn name_length(rest: &str) -> usize {
-    let mut chars = rest.char_indices();
-    let mut before = chars.next().map_or(' ', |(_, c)| c);
-    for (at, c) in chars {
-        let is_sign = matches!(
-            c,
-            '(' | ')' | ',' | '&' | '|' | '~' | '\'' | ';' | '%' | '∧' | '∨' | '¬' | '≠' | '←'
-        );
-        let here = &rest[at..];
-        let is_digit = |c: char| c.is_ascii_digit();
-        // A full stop ends the rule, but `50.5` is one word.
-        let is_stop = c == '.' && !(is_digit(before) && here[1..].starts_with(is_digit));
-        let is_end = [":-", "!=", "\\="]
-            .iter()
-            .any(|sign| here.starts_with(sign));
-        if is_blank(c) || is_sign || is_stop || is_end {
-            return at;
-        }
-        before = c;
-    }
-    rest.len()
-}
-
 struct Reader<'a> {
     // constant during a reading
     source: &'a Source,
@@ -215,6 +69,10 @@ impl Reader<'_> {
         let start = self.at;
         let node = self.head().and_then(|head| self.body(head));
         match node {
+            Ok(node) if self.peek() == Token::Arrow => {
+                self.report_second_arrow(node);
+                self.recover(start);
+            }
             Ok(node) => {
                 self.accept(Token::Stop);
                 self.tree.roots.push(Root {
@@ -224,6 +82,19 @@ impl Reader<'_> {
             }
             Err(Broken) => self.recover(start),
         }
+    }
+
+    /// `p :- q(a) :- r`: what looks like a body is the head of the next rule.
+    fn report_second_arrow(&mut self, rule: NodeId) {
+        let first = self.tree.children(rule).next().unwrap_or(rule);
+        let finding = Diagnostic::error(
+            Kind::Syntax,
+            self.tree.span(first),
+            "this rule has no end before the next one begins, or no body",
+        )
+        .label(self.tokens[self.at].span, "here is another `:-`")
+        .help("write the conditions behind `:-` and a full stop behind them; a fact needs no `:-`");
+        self.findings.push(finding);
     }
 
     fn head(&mut self) -> Parsed {
@@ -451,7 +322,9 @@ impl Reader<'_> {
         if self.accept(Token::Close) {
             return Ok(());
         }
-        if matches!(self.peek(), Token::End | Token::Stop | Token::Arrow) {
+        let is_next_rule = matches!(self.peek(), Token::Name | Token::Quoted)
+            && self.is_line_start(self.tokens[self.at].span);
+        if is_next_rule || matches!(self.peek(), Token::End | Token::Stop | Token::Arrow) {
             let finding =
                 Diagnostic::error(Kind::Unclosed, open, "the `(` opened here is never closed")
                     .label(self.tokens[self.at].span, "the rule goes on or ends here");
@@ -469,12 +342,10 @@ impl Reader<'_> {
     /// Skips to where the next rule may begin: behind a full stop, or a name in the first column.
     fn recover(&mut self, start: usize) {
         self.at = self.at.max(start + 1).min(self.tokens.len() - 1);
-        let bytes = self.source.text().as_bytes();
         while self.peek() != Token::End {
             let lexeme = self.tokens[self.at];
-            let begin = lexeme.span.start as usize;
-            let in_first_column = begin == 0 || matches!(bytes[begin - 1], b'\n' | b'\r');
-            if in_first_column && matches!(lexeme.token, Token::Name | Token::Quoted) {
+            let begins_rule = matches!(lexeme.token, Token::Name | Token::Quoted);
+            if begins_rule && self.is_line_start(lexeme.span) {
                 return;
             }
             self.at += 1;
@@ -482,6 +353,13 @@ impl Reader<'_> {
                 return;
             }
         }
+    }
+
+    fn is_line_start(&self, span: Span) -> bool {
+        let before = &self.source.text().as_bytes()[..span.start as usize];
+        before
+            .last()
+            .is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
     }
 
     fn fail_here(&mut self, kind: Kind, message: &str, help: &str) -> Parsed {
@@ -746,6 +624,28 @@ mod tests {
             expect![[r#"
             (r a)
             error 1:7 unclosed: the `(` opened here is never closed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_missing_bracket_before_a_rule_without_full_stops() {
+        check(
+            "p :- q(f(a)\nr(b)",
+            expect![[r#"
+            (r b)
+            error 1:7 unclosed: the `(` opened here is never closed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_arrow_without_a_body_before_the_next_rule() {
+        check(
+            "p(a) :-\nq(b) :- r.\ns.",
+            expect![[r#"
+            s
+            error 1:6 syntax: this rule has no end before the next one begins, or no body
         "#]],
         );
     }

@@ -1,0 +1,144 @@
+//! The façade: a game compiled for play, whichever engine can run it.
+//!
+//! A game that grounds within its limits is a network and runs on the scalar engine; any other runs on the
+//! interpreter, and says why. Immutable and shared: machines are the scratch memory of one thread.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use agon_engine::{Game, RoleId, play_out};
+//! use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+//!
+//! let sheet = br"(role you) (init (count 0)) (succ 0 1) (succ 1 2) (legal you go)
+//!     (<= (next (count ?y)) (true (count ?x)) (succ ?x ?y))
+//!     (<= terminal (true (count 2))) (<= (goal you 100) (true (count 2)))";
+//! let rules = agon_gdl::check(&agon_gdl::parse(sheet, &Default::default())).unwrap();
+//! let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).unwrap();
+//! let mut machine = game.machine();
+//! let playout = play_out(&mut *machine, game.n_roles(), 100, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+//! assert_eq!(playout.steps, 2);
+//! assert_eq!(machine.goal(RoleId(0)).map(|goal| goal.value()), Some(100));
+//! ```
+
+use std::sync::Arc;
+
+use agon_gdl::Rules;
+use agon_ground::{GroundError, GroundLimits, ground};
+
+use crate::grounded::Grounded;
+use crate::interpreter::{Interpreter, InterpreterError};
+use crate::machine::Machine;
+use crate::optimize::Pass;
+use crate::state::{MoveId, RoleId, State};
+
+/// A game compiled for play.
+pub struct Game {
+    rules: Arc<Rules>,
+    engine: Engine,
+}
+
+enum Engine {
+    Network(Arc<Grounded>),
+    Interpreter(Arc<Interpreter>, GroundError),
+}
+
+impl Game {
+    /// Compiles a game: grounds it within the limits, or falls back to the interpreter. `stop` is asked while it
+    /// grounds; when it answers true, the interpreter it is.
+    ///
+    /// # Errors
+    /// If not even the interpreter can run it.
+    pub fn compile(
+        rules: Arc<Rules>,
+        limits: &GroundLimits,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Game, InterpreterError> {
+        let engine = match ground(&rules, limits, stop) {
+            Ok(program) => Engine::Network(Arc::new(Grounded::new(program, &Pass::ALL))),
+            Err(error) => {
+                Engine::Interpreter(Arc::new(Interpreter::new(Arc::clone(&rules))?), error)
+            }
+        };
+        Ok(Game { rules, engine })
+    }
+
+    /// The rules that it was compiled from.
+    #[must_use]
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+
+    /// The ground game, if it grounds.
+    #[must_use]
+    pub fn grounded(&self) -> Option<&Arc<Grounded>> {
+        match &self.engine {
+            Engine::Network(grounded) => Some(grounded),
+            Engine::Interpreter(..) => None,
+        }
+    }
+
+    /// Why it does not ground, if it does not.
+    #[must_use]
+    pub fn ground_error(&self) -> Option<&GroundError> {
+        match &self.engine {
+            Engine::Network(_) => None,
+            Engine::Interpreter(_, error) => Some(error),
+        }
+    }
+
+    /// Number of roles.
+    #[must_use]
+    pub fn n_roles(&self) -> usize {
+        self.rules.roles.len()
+    }
+
+    /// The name of a role as the sheet spells it.
+    #[must_use]
+    pub fn role_name(&self, role: RoleId) -> String {
+        self.rules.term_text(&self.rules.roles[role.idx()])
+    }
+
+    /// The initial state.
+    #[must_use]
+    pub fn initial_state(&self) -> &State {
+        match &self.engine {
+            Engine::Network(grounded) => grounded.initial_state(),
+            Engine::Interpreter(interpreter, _) => interpreter.initial_state(),
+        }
+    }
+
+    /// A machine in the initial state.
+    #[must_use]
+    pub fn machine(&self) -> Box<dyn Machine> {
+        match &self.engine {
+            Engine::Network(grounded) => Box::new(grounded.machine()),
+            Engine::Interpreter(interpreter, _) => Box::new(interpreter.machine()),
+        }
+    }
+
+    /// The fluents of a state as text, sorted.
+    #[must_use]
+    pub fn fluents(&self, state: &State) -> Vec<String> {
+        match &self.engine {
+            Engine::Network(grounded) => grounded.fluents(state),
+            Engine::Interpreter(interpreter, _) => interpreter.fluents(state),
+        }
+    }
+
+    /// A move of a role as text, in the spelling of the sheet.
+    #[must_use]
+    pub fn move_text(&self, role: RoleId, of: MoveId) -> String {
+        match &self.engine {
+            Engine::Network(grounded) => grounded.move_text(role, of),
+            Engine::Interpreter(interpreter, _) => interpreter.move_text(of),
+        }
+    }
+
+    /// The move of a role with this text, if it is one; case is ignored where that is unambiguous.
+    #[must_use]
+    pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
+        match &self.engine {
+            Engine::Network(grounded) => grounded.find_move(role, text),
+            Engine::Interpreter(interpreter, _) => interpreter.find_move(text),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Constants: what never changes in a match, and what never changes in one phase of it.
+//!
+//! *Sequential constants* are state bits that keep their first value for ever, and moves that are never legal. By
+//! induction over the steps of a match: suppose that each bit in a set keeps its initial value; if the network then
+//! computes the same value for the next state, whatever the other bits and the moves are, the supposition holds.
+//! Start from all bits and drop those that fail until none does. Evaluation is in three values: true, false, unknown.
+
+use crate::network::{Network, Node, Signal};
+use crate::optimize::prune::rebuild;
+use crate::state::State;
+
+/// The same network with sequential constants folded. The bits stay in the state; what reads them is gone.
+#[must_use]
+pub(crate) fn sequential(network: &Network, initial: &State) -> Network {
+    let mut fixed: Vec<Option<bool>> = (0..network.n_bases as usize)
+        .map(|base| Some(initial.words()[base / 64] >> (base % 64) & 1 == 1))
+        .collect();
+    let mut moves: Vec<Option<bool>> = vec![Some(false); network.n_inputs as usize];
+    loop {
+        let values = evaluate(network, &fixed, &moves);
+        let mut is_stable = true;
+        for (base, &next) in network.next.iter().enumerate() {
+            if fixed[base].is_some() && read(&values, next) != fixed[base] {
+                fixed[base] = None;
+                is_stable = false;
+            }
+        }
+        is_stable &= !admit_legal(network, &values, &mut moves);
+        if is_stable {
+            return fold(network, &values);
+        }
+    }
+}
+
+/// The same network with these bits fixed, as they are in one phase of a match; also tells which moves are possible
+/// then. A role with one possible move makes it.
+#[must_use]
+pub(crate) fn fold_phase(network: &Network, fixed: &[Option<bool>]) -> (Network, Vec<bool>) {
+    let mut moves: Vec<Option<bool>> = vec![Some(false); network.n_inputs as usize];
+    let mut values = evaluate(network, fixed, &moves);
+    while admit_legal(network, &values, &mut moves) {
+        values = evaluate(network, fixed, &moves);
+    }
+    let possible: Vec<bool> = moves.iter().map(Option::is_none).collect();
+    for role in &network.roles {
+        let inputs = role.first_input as usize..role.first_input as usize + role.legal.len();
+        let mut of_role = inputs.filter(|&input| possible[input]);
+        if let (Some(only), None) = (of_role.next(), of_role.next()) {
+            moves[only] = Some(true);
+        }
+    }
+    (fold(network, &evaluate(network, fixed, &moves)), possible)
+}
+
+/// Moves that may be legal may be made; tells whether there are new ones.
+fn admit_legal(network: &Network, values: &[Option<bool>], moves: &mut [Option<bool>]) -> bool {
+    let mut is_new = false;
+    for role in &network.roles {
+        for (idx, &legal) in role.legal.iter().enumerate() {
+            let input = role.first_input as usize + idx;
+            if moves[input].is_some() && read(values, legal) != Some(false) {
+                moves[input] = None;
+                is_new = true;
+            }
+        }
+    }
+    is_new
+}
+
+fn fold(network: &Network, values: &[Option<bool>]) -> Network {
+    rebuild(network, |signal| match read(values, signal) {
+        Some(true) => Signal::TRUE,
+        Some(false) => Signal::FALSE,
+        None => signal,
+    })
+}
+
+/// The value of a signal.
+pub(crate) fn read(values: &[Option<bool>], signal: Signal) -> Option<bool> {
+    values[signal.node().idx()].map(|value| value != signal.is_complement())
+}
+
+/// Values of all nodes. A loop is unknown, or false if its definition is false when all loops are.
+pub(crate) fn evaluate(
+    network: &Network,
+    bases: &[Option<bool>],
+    moves: &[Option<bool>],
+) -> Vec<Option<bool>> {
+    let mut is_raised = vec![false; network.loops.len()];
+    loop {
+        let mut values: Vec<Option<bool>> = vec![None; network.n_nodes()];
+        for node in network.nodes() {
+            values[node.idx()] = match network.node(node) {
+                Node::True => Some(true),
+                Node::Base(base) => bases[base as usize],
+                Node::Input(input) => moves[input as usize],
+                Node::Loop(of) => (!is_raised[of as usize]).then_some(false),
+                Node::And(signals) => and(&values, signals),
+            };
+        }
+        // Loops whose definition may be true may be true; the rest stay false, which is their least value.
+        let mut is_stable = true;
+        for (of, &definition) in network.loops.iter().enumerate() {
+            if !is_raised[of] && read(&values, definition) != Some(false) {
+                is_raised[of] = true;
+                is_stable = false;
+            }
+        }
+        if is_stable {
+            return values;
+        }
+    }
+}
+
+fn and(values: &[Option<bool>], signals: &[Signal]) -> Option<bool> {
+    let mut result = Some(true);
+    for &signal in signals {
+        match read(values, signal) {
+            Some(false) => return Some(false),
+            None => result = None,
+            Some(true) => {}
+        }
+    }
+    result
+}

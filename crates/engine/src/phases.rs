@@ -1,0 +1,192 @@
+//! Control phases: state bits that run through a short cycle of their own, such as whose turn it is.
+//!
+//! A bit is autonomous if its next value depends, through any number of bits, on no move and on autonomous bits only.
+//! Then its future is known from the start. If those it depends on come back to their first values after a few
+//! steps, they are control bits: in step t they have the values of phase t mod p. Each phase gets a network of its
+//! own, in which they are constants; whoever cannot move then is gone from it.
+
+use crate::network::{Network, Node, NodeId};
+use crate::optimize::sequential::{evaluate, read};
+use crate::state::State;
+
+/// Longest cycle that is looked for.
+const LONGEST: usize = 12;
+
+/// The phases of a game: at least one.
+#[derive(Clone, Debug)]
+pub struct Phases {
+    /// The control bits.
+    pub bits: Vec<u32>,
+    /// Per phase, the value of each control bit.
+    pub values: Vec<Vec<bool>>,
+}
+
+impl Phases {
+    /// One phase without control bits.
+    #[must_use]
+    pub fn none() -> Phases {
+        Phases {
+            bits: Vec::new(),
+            values: vec![Vec::new()],
+        }
+    }
+
+    /// Number of phases.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Never: there is at least one phase.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The values of all bits that are fixed in a phase.
+    pub(crate) fn fixed(&self, phase: usize, n_bases: u32) -> Vec<Option<bool>> {
+        let mut fixed = vec![None; n_bases as usize];
+        for (&bit, &value) in self.bits.iter().zip(&self.values[phase]) {
+            fixed[bit as usize] = Some(value);
+        }
+        fixed
+    }
+}
+
+/// Finds the control bits of a network.
+#[must_use]
+pub fn find(network: &Network, initial: &State) -> Phases {
+    let needs = autonomous(network);
+    let bits: Vec<u32> = (0..network.n_bases)
+        .filter(|&base| needs[base as usize].is_some())
+        .collect();
+    if bits.is_empty() {
+        return Phases::none();
+    }
+    let history = simulate(network, initial, &bits);
+    let value = |step: usize, base: u32| history[step][base as usize];
+    // The shortest cycle of each bit together with all that it depends on.
+    let period_of = |base: u32| {
+        let closure = closure(base, &needs);
+        (1..=LONGEST).find(|&period| {
+            closure
+                .iter()
+                .all(|&bit| value(period, bit) == value(0, bit))
+        })
+    };
+    let mut period = 1;
+    let mut control = Vec::new();
+    for &bit in &bits {
+        if let Some(own) = period_of(bit)
+            && lcm(period, own) <= LONGEST
+        {
+            period = lcm(period, own);
+            control.push(bit);
+        }
+    }
+    if period == 1 {
+        return Phases::none();
+    }
+    let values = (0..period)
+        .map(|step| {
+            control
+                .iter()
+                .map(|&bit| value(step, bit) == Some(true))
+                .collect()
+        })
+        .collect();
+    Phases {
+        bits: control,
+        values,
+    }
+}
+
+/// For each base that depends on no move: the bases that its next value reads. Dropped where one of these is not
+/// autonomous itself.
+fn autonomous(network: &Network) -> Vec<Option<Vec<u32>>> {
+    let mut needs: Vec<Option<Vec<u32>>> = network
+        .next
+        .iter()
+        .map(|&next| support(network, next.node()))
+        .collect();
+    loop {
+        let is_autonomous: Vec<bool> = needs.iter().map(Option::is_some).collect();
+        let mut is_stable = true;
+        for of_base in &mut needs {
+            let is_bad = of_base
+                .as_ref()
+                .is_some_and(|bases| bases.iter().any(|&base| !is_autonomous[base as usize]));
+            if is_bad {
+                *of_base = None;
+                is_stable = false;
+            }
+        }
+        if is_stable {
+            return needs;
+        }
+    }
+}
+
+/// The bases below a node, if there is no move and no loop below it and they are few.
+fn support(network: &Network, root: NodeId) -> Option<Vec<u32>> {
+    const MOST_NODES: usize = 400;
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut bases = Vec::new();
+    let mut queue = vec![root];
+    while let Some(node) = queue.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        if seen.len() > MOST_NODES {
+            return None;
+        }
+        match network.node(node) {
+            Node::True => {}
+            Node::Base(base) => bases.push(base),
+            Node::Input(_) | Node::Loop(_) => return None,
+            Node::And(signals) => queue.extend(signals.iter().map(|signal| signal.node())),
+        }
+    }
+    bases.sort_unstable();
+    Some(bases)
+}
+
+/// A base and all bases that it depends on.
+fn closure(base: u32, needs: &[Option<Vec<u32>>]) -> Vec<u32> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut queue = vec![base];
+    while let Some(base) = queue.pop() {
+        if seen.insert(base) {
+            queue.extend(needs[base as usize].iter().flatten());
+        }
+    }
+    seen.into_iter().collect()
+}
+
+/// Values of the autonomous bits over the first steps.
+fn simulate(network: &Network, initial: &State, bits: &[u32]) -> Vec<Vec<Option<bool>>> {
+    let moves = vec![None; network.n_inputs as usize];
+    let mut bases = vec![None; network.n_bases as usize];
+    for &bit in bits {
+        bases[bit as usize] = Some(initial.words()[bit as usize / 64] >> (bit % 64) & 1 == 1);
+    }
+    let mut history = vec![bases];
+    for _ in 0..LONGEST {
+        let now = &history[history.len() - 1];
+        let values = evaluate(network, now, &moves);
+        let mut next = vec![None; network.n_bases as usize];
+        for &bit in bits {
+            next[bit as usize] = read(&values, network.next[bit as usize]);
+        }
+        history.push(next);
+    }
+    history
+}
+
+fn lcm(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
