@@ -4,4 +4,6 @@
 
 pub mod library;
 
+pub use agon_engine as engine;
 pub use agon_gdl as gdl;
+pub use agon_ground as ground;

@@ -38,6 +38,7 @@ enum Command {
     Check(commands::check::Args),
     Fmt(commands::fmt::Args),
     Games(commands::games::Args),
+    Perft(commands::perft::Args),
     Show(commands::show::Args),
     Verify(commands::verify::Args),
 }
@@ -48,8 +49,9 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(&args),
         Command::Fmt(args) => commands::fmt::run(&args),
         Command::Games(args) => commands::games::run(&args),
+        Command::Perft(args) => commands::perft::run(&args),
         Command::Show(args) => commands::show::run(&args),
-        Command::Verify(args) => commands::verify::run(args),
+        Command::Verify(args) => commands::verify::run(&args),
     };
     answer.unwrap_or_else(|error| {
         // A reader that has seen enough (`agon … | head`) is no fault.
@@ -57,7 +59,8 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         eprintln!("agon: {error:#}");
-        ExitCode::from(2)
+        let is_unplayable = error.downcast_ref::<sheet::Unplayable>().is_some();
+        ExitCode::from(if is_unplayable { 1 } else { 2 })
     })
 }
 

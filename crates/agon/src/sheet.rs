@@ -1,5 +1,6 @@
 //! A GAME on the command line: the path of a rulesheet, or the name of a built-in game.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -9,6 +10,18 @@ use agon_gdl::{Limits, Rules, check, parse, render};
 use anyhow::{Context, bail};
 
 use crate::terminal::render_options;
+
+/// A rulesheet with errors. The call was right and the game is not, so the exit code is 1.
+#[derive(Debug)]
+pub(crate) struct Unplayable(String);
+
+impl fmt::Display for Unplayable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unplayable {}
 
 /// The bytes of a rulesheet and how it is called in messages.
 pub(crate) struct Sheet {
@@ -58,11 +71,12 @@ impl Sheet {
                 .map(|error| render(error, &description.source, &self.name, render_options()))
                 .collect();
             let advice = format!("`agon check {}` shows everything", self.name);
-            anyhow::anyhow!(
+            Unplayable(format!(
                 "{} cannot be played\n{}\n{advice}",
                 self.name,
                 drawings.join("\n")
-            )
+            ))
+            .into()
         })
     }
 }

@@ -156,7 +156,7 @@ impl Trace {
                     open = Some((number, steps));
                 }
                 (Line::End(end), Some((number, steps))) => {
-                    playouts.push(Playout { number, steps, end })
+                    playouts.push(Playout { number, steps, end });
                 }
                 _ => bail!("line {} of the trace is out of order", idx + 1),
             }

@@ -25,7 +25,7 @@ impl Grounded {
     #[must_use]
     pub fn new(program: GroundProgram, passes: &[Pass]) -> Grounded {
         let initial = initial_state(&program);
-        let optimized = optimize(build(&program), &initial, passes);
+        let optimized = optimize(&build(&program), &initial, passes);
         let scalar = Arc::new(ScalarProgram::new(&optimized, &initial));
         let goal = |value: TermId| match program.terms.view(value) {
             TermView::Constant(name) => program.symbols.name(name).parse().ok().and_then(Goal::new),

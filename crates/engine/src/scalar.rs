@@ -233,9 +233,9 @@ impl Layout {
     }
 
     fn load(&self, memory: &mut Memory, state: &[u64]) {
-        for word in 0..self.n_state_words {
-            let mut changed = memory.state[word] ^ state[word];
-            memory.state[word] = state[word];
+        for (word, &new) in state.iter().enumerate() {
+            let mut changed = memory.state[word] ^ new;
+            memory.state[word] = new;
             while changed != 0 {
                 let base = word * 64 + changed.trailing_zeros() as usize;
                 changed &= changed - 1;

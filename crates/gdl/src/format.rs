@@ -699,6 +699,20 @@ mod tests {
     }
 
     #[test]
+    fn infix_comments_keep_their_order_around_a_group_of_one() {
+        check(
+            "p :- ~(a\n% x\n) % y\n, b.",
+            expect![[r#"
+            p :-
+                ~a,
+                % x
+                % y
+                b.
+        "#]],
+        );
+    }
+
+    #[test]
     fn a_connective_as_an_infix_head_stays_a_call() {
         check(
             "or(a, b).\nand(a, b) :- c.",

@@ -123,7 +123,8 @@ impl Lowering {
     fn any(&mut self, members: &[ast::Literal], negated: bool, out: &mut Vec<Literal>) {
         let mut alternatives = Vec::with_capacity(members.len());
         for member in members {
-            let mut conjunction = Vec::new();
+            // Most alternatives are one literal, and there may be a million.
+            let mut conjunction = Vec::with_capacity(1);
             self.literal(member, negated, &mut conjunction);
             match conjunction.as_mut_slice() {
                 // An `or` directly inside an `or` is more alternatives.

@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::read::{Limits, read};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
-use crate::tree::{NodeId, Tree};
+use crate::tree::{NodeId, Root, Tree};
 
 /// Reads a rulesheet in either syntax. It never fails: see [`Description::findings`].
 ///
@@ -52,13 +52,13 @@ impl Parser<'_> {
         }
         let tree = self.tree;
         if let Some(wrapper) = self.wrapper() {
-            return tree
-                .children(wrapper)
-                .filter_map(|node| self.form(node))
-                .collect();
+            let forms = tree.children(wrapper);
+            return forms.filter_map(|node| self.form(node)).collect();
         }
+        let mut rules = Vec::with_capacity(tree.roots.len());
         let whole = tree.roots.iter().filter(|root| !root.damaged);
-        whole.filter_map(|root| self.form(root.node)).collect()
+        rules.extend(whole.filter_map(|root| self.form(root.node)));
+        rules
     }
 
     /// The one list around all rules, as START messages have it: `((role white) (role black) …)`.
@@ -71,18 +71,16 @@ impl Parser<'_> {
         is_wrapper.then_some(root.node)
     }
 
-    /// Whether the file is mostly words outside of brackets; then one finding says it all.
+    /// Whether the file is mostly words outside of brackets and declares no role; then one finding says it all.
     fn is_prose(&mut self) -> bool {
         let roots = &self.tree.roots;
-        let words = roots
-            .iter()
-            .filter(|root| self.tree.name(root.node).is_some());
-        let n_words = words.clone().count();
-        let Some(first) = words
-            .clone()
-            .next()
-            .filter(|_| n_words >= 5 && n_words * 2 > roots.len())
-        else {
+        let is_word = |root: &&Root| self.tree.name(root.node).is_some();
+        let n_words = roots.iter().filter(is_word).count();
+        let is_role = |root: &Root| self.tree.functor(root.node) == Some(Keyword::Role.symbol());
+        if n_words < 5 || n_words * 2 <= roots.len() || roots.iter().any(is_role) {
+            return false;
+        }
+        let Some(first) = roots.iter().find(is_word) else {
             return false;
         };
         let span = self.tree.span(first.node);
@@ -610,7 +608,7 @@ mod tests {
     #[test]
     fn prose_is_one_finding() {
         check(
-            "Dear sir or madam, please find the rules below. (role a)",
+            "Dear sir or madam, please find the rules (of chess) below.",
             expect![[r#"
             error 1:1 not-gdl: this is not a game description: most of it stands outside of brackets
         "#]],

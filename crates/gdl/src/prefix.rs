@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
             n_too_deep: 0,
             damaged: false,
             word_end: usize::MAX,
-            tree: Tree::default(),
+            tree: Tree::for_text(source.text().len()),
             findings: Diagnostics::new(),
             nested_first_column: Vec::new(),
         }

@@ -38,6 +38,15 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// An empty tree for a text of so many bytes. The room is an estimate from above: pages that are never touched cost
+    /// nothing, while growing would copy all nodes several times.
+    pub(crate) fn for_text(n_bytes: usize) -> Tree {
+        Tree {
+            nodes: Vec::with_capacity(n_bytes / 2),
+            ..Tree::default()
+        }
+    }
+
     /// Adds a name.
     pub(crate) fn push_name(&mut self, name: SymbolId, span: Span) -> NodeId {
         self.push(Node {

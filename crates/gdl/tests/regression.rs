@@ -77,3 +77,8 @@ fn anonymous_variables_beside_numbered_ones() {
 fn a_first_relation_whose_name_has_no_letters() {
     holds(&in_a_game("(++ a)(0 b)"));
 }
+
+#[test]
+fn more_propositions_than_other_facts() {
+    holds(&in_a_game("(so) (the) (game) (is) (invalid) (a) (b)"));
+}

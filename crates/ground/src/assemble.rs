@@ -376,7 +376,7 @@ impl Assembly<'_, '_> {
         args: &mut Vec<TermId>,
     ) -> NameKind {
         match meaning {
-            Meaning::Auxiliary(n) => {
+            Meaning::Auxiliary(n) | Meaning::Filter(n) => {
                 args.extend_from_slice(tuple);
                 NameKind::Auxiliary(n)
             }
@@ -401,19 +401,24 @@ impl Assembly<'_, '_> {
     fn rules(&self, raw: &RawRules, order: &[u32]) -> GroundRules {
         let by_head = ByHead::new(raw, self.numbering.n_atoms);
         let mut rules = GroundRules::default();
-        let mut bodies: Vec<Vec<Literal>> = Vec::new();
+        let mut literals: Vec<Literal> = Vec::new();
+        let mut bodies: Vec<(u32, u32)> = Vec::new();
         for &atom in order {
+            literals.clear();
             bodies.clear();
             for &rule in by_head.of(atom) {
                 let body = raw.body(rule as usize);
                 if self.fires(body) {
-                    bodies.push(self.body(body));
+                    let start = literals.len();
+                    self.add_body(body, &mut literals);
+                    bodies.push((start as u32, literals.len() as u32));
                 }
             }
-            bodies.sort_unstable();
-            bodies.dedup();
+            let slice = |&(start, end): &(u32, u32)| &literals[start as usize..end as usize];
+            bodies.sort_unstable_by(|left, right| slice(left).cmp(slice(right)));
+            bodies.dedup_by(|left, right| slice(left) == slice(right));
             for body in &bodies {
-                rules.literals.extend_from_slice(body);
+                rules.literals.extend_from_slice(slice(body));
                 rules.body_ends.push(rules.literals.len() as u32);
             }
             rules.rule_ends.push(rules.body_ends.len() as u32);
@@ -421,28 +426,30 @@ impl Assembly<'_, '_> {
         rules
     }
 
-    /// A body without the literals that always hold.
-    fn body(&self, body: &[u32]) -> Vec<Literal> {
-        let is_open = |literal: &&u32| {
-            let atom = (**literal / 2) as usize;
-            if **literal % 2 == 1 {
+    /// Appends a body without the literals that always hold, sorted, each once.
+    fn add_body(&self, body: &[u32], out: &mut Vec<Literal>) {
+        let start = out.len();
+        for literal in body {
+            let atom = (literal / 2) as usize;
+            let is_negated = literal % 2 == 1;
+            let is_open = if is_negated {
                 self.bounds.possible[atom]
             } else {
                 !self.bounds.certain[atom]
+            };
+            if is_open {
+                out.push(Literal::new(AtomId(self.new_ids[atom]), is_negated));
             }
-        };
-        let open = body.iter().filter(is_open);
-        let mut literals: Vec<Literal> = open
-            .map(|literal| {
-                Literal::new(
-                    AtomId(self.new_ids[(literal / 2) as usize]),
-                    literal % 2 == 1,
-                )
-            })
-            .collect();
-        literals.sort_unstable();
-        literals.dedup();
-        literals
+        }
+        out[start..].sort_unstable();
+        let mut end = start;
+        for idx in start..out.len() {
+            if idx == start || out[idx] != out[end - 1] {
+                out[end] = out[idx];
+                end += 1;
+            }
+        }
+        out.truncate(end);
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) enum Meaning {
     OfAny(RelationId),
     /// Made by the grounder.
     Auxiliary(u32),
+    /// Made by the grounder to narrow down what is computed: its rows hold whatever the state is, and are no atoms.
+    Filter(u32),
 }
 
 impl Meaning {
@@ -45,7 +47,7 @@ impl Meaning {
             | Meaning::OfConstant(relation, _)
             | Meaning::OfFunction(relation, _, _)
             | Meaning::OfAny(relation) => Some(relation),
-            Meaning::Auxiliary(_) => None,
+            Meaning::Auxiliary(_) | Meaning::Filter(_) => None,
         }
     }
 }
@@ -71,6 +73,15 @@ impl Catalog {
     pub(crate) fn auxiliary(&mut self, arity: usize) -> RelId {
         let n = self.meanings.len() as u32;
         self.number(Meaning::Auxiliary(n), arity)
+    }
+
+    pub(crate) fn filter(&mut self, arity: usize) -> RelId {
+        let n = self.meanings.len() as u32;
+        self.number(Meaning::Filter(n), arity)
+    }
+
+    pub(crate) fn is_filter(&self, relation: RelId) -> bool {
+        matches!(self.meaning(relation), Meaning::Filter(_))
     }
 
     pub(crate) fn meaning(&self, relation: RelId) -> Meaning {
@@ -185,7 +196,57 @@ pub(crate) fn clauses(
             compiler.rule(idx as u32, rule);
         }
     }
-    Ok(compiler.clauses)
+    let mut clauses = compiler.clauses;
+    use_persistence(&mut clauses, catalog);
+    Ok(clauses)
+}
+
+/// A fluent that a rule keeps unconditionally, `(<= (next (wall ?x)) (true (wall ?x)))`, holds for ever if it holds in
+/// the initial state. So the negation of such a fluent is refuted by `init`, which is known before anything is played:
+/// walls of a maze then bound where one can be.
+fn use_persistence(clauses: &mut [Clause], catalog: &mut Catalog) {
+    let counterpart = |catalog: &mut Catalog, relation: RelId, keyword: RelationId| {
+        let meaning = match catalog.meaning(relation) {
+            Meaning::OfConstant(_, name) => Meaning::OfConstant(keyword, name),
+            Meaning::OfFunction(_, name, arity) => Meaning::OfFunction(keyword, name, arity),
+            _ => return None,
+        };
+        let arity = catalog.arity(relation);
+        Some(catalog.number(meaning, arity))
+    };
+    let mut initial: FxHashMap<RelId, RelId> = FxHashMap::default();
+    for clause in clauses.iter() {
+        let (Head::Row(head, args), [Condition::Holds(kept, of)]) =
+            (&clause.head, clause.body.as_slice())
+        else {
+            continue;
+        };
+        let mut seen = FxHashSet::default();
+        let is_general = args
+            .iter()
+            .all(|arg| matches!(arg, Arg::Variable(variable) if seen.insert(*variable)));
+        let is_next = catalog.meaning(*head).relation() == Some(RelationId::NEXT);
+        if is_next
+            && is_general
+            && args == of
+            && counterpart(catalog, *head, RelationId::TRUE) == Some(*kept)
+        {
+            initial.extend(counterpart(catalog, *head, RelationId::INIT).map(|init| (*kept, init)));
+        }
+    }
+    for clause in clauses {
+        let refuted: Vec<Condition> = clause
+            .body
+            .iter()
+            .filter_map(|condition| match condition {
+                Condition::Fails(relation, args) => {
+                    Some(Condition::Fails(*initial.get(relation)?, args.clone()))
+                }
+                _ => None,
+            })
+            .collect();
+        clause.body.extend(refuted);
+    }
 }
 
 /// The relations that playing needs, directly or through others.
@@ -521,7 +582,7 @@ fn common_variables(alternatives: &[Vec<Literal>]) -> Vec<u32> {
             for literal in conjunction {
                 if let Literal::Positive(atom) = literal {
                     atom.args.iter().for_each(|arg| {
-                        arg.for_each_variable(&mut |variable| here.push(variable.0))
+                        arg.for_each_variable(&mut |variable| here.push(variable.0));
                     });
                 }
             }
@@ -596,7 +657,7 @@ pub(crate) fn renumber(clause: &mut Clause) {
     for condition in &mut clause.body {
         match condition {
             Condition::Holds(_, args) | Condition::Fails(_, args) => {
-                args.iter_mut().for_each(&mut number)
+                args.iter_mut().for_each(&mut number);
             }
             Condition::Differ(left, right) => {
                 number(left);

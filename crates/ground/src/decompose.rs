@@ -9,6 +9,9 @@
 //! The variable with the smallest bag goes first; in the same step every other variable that only this bag needs
 //! goes too, and all conditions that fit the bag are pulled in. Equal auxiliary relations are shared between clauses.
 //!
+//! A bag may compare a variable (by `not` or `distinct`) that only a condition outside of it binds. Then a filter, the
+//! projection of that condition to the bag, says which values there can be at all.
+//!
 //! - Dechter 1999, Bucket elimination: a unifying framework for reasoning
 //! - Bichler, Morak and Woltran 2016, lpopt: a rule optimization tool for answer set programming
 
@@ -19,7 +22,7 @@ use crate::clause::{Arg, Catalog, Clause, Condition, Head, RelId, renumber};
 /// Auxiliary relations by what they join, so that equal ones are made once.
 #[derive(Default)]
 pub(crate) struct Auxiliaries {
-    by_body: FxHashMap<(Vec<Condition>, Vec<u32>), RelId>,
+    by_body: FxHashMap<(Vec<Condition>, Vec<u32>, bool), RelId>,
 }
 
 /// A clause and the auxiliary clauses that it uses.
@@ -40,13 +43,24 @@ pub(crate) fn decompose(
 ) -> Option<Decomposed> {
     let mut rest = clause.clone();
     let (mut new, mut uses) = (Vec::new(), Vec::new());
+    let mut maker = Maker {
+        rule: clause.rule,
+        catalog,
+        auxiliaries,
+        new: &mut new,
+    };
     while let Some(bag) = smallest_bag(&rest) {
-        let (inside, outside): (Vec<Condition>, Vec<Condition>) = rest
+        let (mut inside, outside): (Vec<Condition>, Vec<Condition>) = rest
             .body
             .into_iter()
             .partition(|condition| bag.holds(condition));
+        for binder in &bag.binders {
+            let kept = bag.shared_with(binder);
+            let (filter, args) = maker.relation(vec![binder.clone()], &kept, true);
+            inside.push(Condition::Holds(filter, args));
+        }
         let kept = kept_variables(&rest.head, &outside, &bag.variables);
-        let (relation, args) = auxiliary(inside, &kept, rest.rule, catalog, auxiliaries, &mut new);
+        let (relation, args) = maker.relation(inside, &kept, false);
         uses.push(relation);
         rest.body = outside;
         rest.body.push(Condition::Holds(relation, args));
@@ -65,9 +79,22 @@ pub(crate) fn decompose(
 /// Variables of the conditions that must be joined to be rid of one of them.
 struct Bag {
     variables: Vec<u32>,
+    /// Conditions outside of the bag that bind variables which conditions inside only compare.
+    binders: Vec<Condition>,
 }
 
 impl Bag {
+    /// The variables of a condition that are in the bag.
+    fn shared_with(&self, condition: &Condition) -> Vec<u32> {
+        let mut shared = Vec::new();
+        condition.for_each_variable(&mut |variable| {
+            if self.variables.contains(&variable) && !shared.contains(&variable) {
+                shared.push(variable);
+            }
+        });
+        shared
+    }
+
     /// Whether a condition speaks of nothing else. Conditions without variables stay outside: they are tests of the
     /// whole clause.
     fn holds(&self, condition: &Condition) -> bool {
@@ -95,17 +122,14 @@ fn smallest_bag(clause: &Clause) -> Option<Bag> {
         .for_each(|condition| condition.for_each_variable(&mut |variable| all.push(variable)));
     all.sort_unstable();
     all.dedup();
-    let bags = all
-        .iter()
-        .filter(|variable| !in_head.contains(variable))
-        .map(|&variable| bag_of(clause, variable));
-    let usable = bags.filter(|bag| {
-        bag.variables.len() < all.len() && is_safe(clause, bag) && shrinks(clause, bag, &in_head)
-    });
-    usable.min_by_key(|bag| bag.variables.len())
+    let free = all.iter().filter(|variable| !in_head.contains(variable));
+    let bags = free.filter_map(|&variable| bag_of(clause, variable, all.len()));
+    let usable = bags.filter(|bag| shrinks(clause, bag, &in_head));
+    usable.min_by_key(|bag| (bag.variables.len(), bag.binders.len()))
 }
 
-fn bag_of(clause: &Clause, variable: u32) -> Bag {
+/// The bag of a variable, if it is smaller than the clause and its variables can be bound.
+fn bag_of(clause: &Clause, variable: u32, n_variables: usize) -> Option<Bag> {
     let mut variables = Vec::new();
     for condition in &clause.body {
         let mut mentions = false;
@@ -116,21 +140,30 @@ fn bag_of(clause: &Clause, variable: u32) -> Bag {
     }
     variables.sort_unstable();
     variables.dedup();
-    Bag { variables }
-}
-
-/// Whether positive conditions inside the bag bind all of its variables.
-fn is_safe(clause: &Clause, bag: &Bag) -> bool {
-    let mut bound = Vec::new();
+    if variables.len() >= n_variables {
+        return None;
+    }
+    let mut bag = Bag {
+        variables,
+        binders: Vec::new(),
+    };
+    let mut unbound = bag.variables.clone();
     for condition in clause.body.iter().filter(|condition| bag.holds(condition)) {
-        if let Condition::Holds(_, args) = condition {
-            args.iter()
-                .for_each(|arg| arg.for_each_variable(&mut |variable| bound.push(variable)));
+        if let Condition::Holds(..) = condition {
+            condition.for_each_variable(&mut |bound| unbound.retain(|&other| other != bound));
         }
     }
-    bag.variables
-        .iter()
-        .all(|variable| bound.contains(variable))
+    while let Some(&variable) = unbound.first() {
+        let binds = |condition: &&Condition| {
+            let mut is_there = false;
+            condition.for_each_variable(&mut |other| is_there |= other == variable);
+            is_there && matches!(condition, Condition::Holds(..))
+        };
+        let binder = clause.body.iter().find(binds)?.clone();
+        binder.for_each_variable(&mut |bound| unbound.retain(|&other| other != bound));
+        bag.binders.push(binder);
+    }
+    Some(bag)
 }
 
 /// Whether something remains outside of the bag, or the bag loses a variable; without that nothing is gained.
@@ -162,52 +195,63 @@ fn kept_variables(head: &Head, outside: &[Condition], bag: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The auxiliary relation that joins these conditions, and its arguments in the clause at hand.
-fn auxiliary(
-    body: Vec<Condition>,
-    kept: &[u32],
+/// Makes auxiliary relations and filters.
+struct Maker<'a> {
     rule: u32,
-    catalog: &mut Catalog,
-    auxiliaries: &mut Auxiliaries,
-    new: &mut Vec<Clause>,
-) -> (RelId, Box<[Arg]>) {
-    let (canonical, order) = canonical(body);
-    let number = |variable: u32| {
-        order
+    catalog: &'a mut Catalog,
+    auxiliaries: &'a mut Auxiliaries,
+    new: &'a mut Vec<Clause>,
+}
+
+impl Maker<'_> {
+    /// The relation that joins these conditions and keeps some variables, and its arguments in the clause at hand.
+    fn relation(
+        &mut self,
+        body: Vec<Condition>,
+        kept: &[u32],
+        is_filter: bool,
+    ) -> (RelId, Box<[Arg]>) {
+        let (canonical, order) = canonical(body);
+        let number = |variable: u32| {
+            let place = order.iter().position(|&other| other == variable);
+            place.expect("kept variables are in the bag") as u32
+        };
+        let mut columns: Vec<(u32, u32)> = kept
             .iter()
-            .position(|&other| other == variable)
-            .expect("kept variables are in the bag") as u32
-    };
-    let mut columns: Vec<(u32, u32)> = kept
-        .iter()
-        .map(|&variable| (number(variable), variable))
-        .collect();
-    columns.sort_unstable();
-    let head: Vec<u32> = columns.iter().map(|&(number, _)| number).collect();
-    let args: Box<[Arg]> = columns
-        .iter()
-        .map(|&(_, variable)| Arg::Variable(variable))
-        .collect();
-    let key = (canonical, head);
-    if let Some(&known) = auxiliaries.by_body.get(&key) {
-        return (known, args);
+            .map(|&variable| (number(variable), variable))
+            .collect();
+        columns.sort_unstable();
+        let head: Vec<u32> = columns.iter().map(|&(number, _)| number).collect();
+        let args: Box<[Arg]> = columns
+            .iter()
+            .map(|&(_, variable)| Arg::Variable(variable))
+            .collect();
+        let key = (canonical, head, is_filter);
+        if let Some(&known) = self.auxiliaries.by_body.get(&key) {
+            return (known, args);
+        }
+        let relation = if is_filter {
+            self.catalog.filter(args.len())
+        } else {
+            self.catalog.auxiliary(args.len())
+        };
+        let head = Head::Row(
+            relation,
+            key.1
+                .iter()
+                .map(|&variable| Arg::Variable(variable))
+                .collect(),
+        );
+        let n_variables = order.len() as u32;
+        self.new.push(Clause {
+            head,
+            body: key.0.clone(),
+            n_variables,
+            rule: self.rule,
+        });
+        self.auxiliaries.by_body.insert(key, relation);
+        (relation, args)
     }
-    let relation = catalog.auxiliary(args.len());
-    let head = Head::Row(
-        relation,
-        key.1
-            .iter()
-            .map(|&variable| Arg::Variable(variable))
-            .collect(),
-    );
-    new.push(Clause {
-        head,
-        body: key.0.clone(),
-        n_variables: order.len() as u32,
-        rule,
-    });
-    auxiliaries.by_body.insert(key, relation);
-    (relation, args)
 }
 
 /// The conditions in an order that does not depend on the names of variables, with variables numbered by first
@@ -248,7 +292,7 @@ fn canonical(mut body: Vec<Condition>) -> (Vec<Condition>, Vec<u32>) {
 fn rename(condition: &mut Condition, name: &mut impl FnMut(u32) -> u32) {
     match condition {
         Condition::Holds(_, args) | Condition::Fails(_, args) => {
-            args.iter_mut().for_each(|arg| rename_arg(arg, name))
+            args.iter_mut().for_each(|arg| rename_arg(arg, name));
         }
         Condition::Differ(left, right) => {
             rename_arg(left, name);

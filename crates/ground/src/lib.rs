@@ -20,6 +20,7 @@
 mod assemble;
 mod clause;
 mod decompose;
+mod demand;
 mod emit;
 mod error;
 mod graph;
@@ -32,14 +33,14 @@ mod simplify;
 mod strata;
 mod term;
 
-use agon_gdl::{Rules, Syntax};
+use agon_gdl::{RelationId, Rules, Syntax};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use clause::{Catalog, Clause, Head, RelId};
+use clause::{Catalog, Clause, Head, Meaning, RelId};
 use decompose::Auxiliaries;
 use emit::{Choice, Emitter, Numbering, RawRules};
 use join::{Join, Store};
-use reach::{Exceeded, Rows};
+use reach::{Exceeded, Rows, Watch};
 
 pub use error::{GroundError, GroundLimits};
 pub use graph::components;
@@ -56,25 +57,136 @@ pub fn ground(
     limits: &GroundLimits,
     stop: &dyn Fn() -> bool,
 ) -> Result<GroundProgram, GroundError> {
+    let mut plan = Demand::default();
+    loop {
+        match attempt(rules, limits, stop, &plan) {
+            Ok(program) => {
+                strata::check(&program)?;
+                return Ok(program);
+            }
+            Err(Setback::Final(error)) => return Err(error),
+            Err(Setback::Overgrown {
+                relation,
+                is_filter,
+            }) => plan.revise(relation, is_filter),
+        }
+    }
+}
+
+/// Which relations are computed by demand, and which may grow as they like. Demand is tried where a relation grows
+/// large, and taken back where that is no better.
+#[derive(Default)]
+struct Demand {
+    wanted: Vec<RelationId>,
+    free: FxHashSet<RelationId>,
+    /// How often demand was taken back.
+    n_given_up: u32,
+}
+
+/// After so many failures of demand nothing is tried any more: the game is as large as it is.
+const MOST_FAILURES: u32 = 3;
+
+impl Demand {
+    /// A relation, or a filter made for a rule of that relation, has grown too large.
+    fn revise(&mut self, relation: RelationId, is_filter: bool) {
+        let is_tried = self.wanted.contains(&relation)
+            || self.free.contains(&relation)
+            || relation.keyword().is_some();
+        if !is_tried && !is_filter {
+            self.wanted.push(relation);
+            return;
+        }
+        // Demand does not help: take back the last one. Without any, the relation is as large as it is.
+        let given_up = self.wanted.pop();
+        self.n_given_up += 1;
+        self.free.extend(given_up);
+        if given_up.is_none() || !is_filter {
+            self.free.insert(relation);
+            self.wanted.retain(|&wanted| wanted != relation);
+        }
+    }
+}
+
+/// Why an attempt at grounding ended early.
+enum Setback {
+    Final(GroundError),
+    /// This relation has too many rows, or a filter made for a rule of it.
+    Overgrown {
+        relation: RelationId,
+        is_filter: bool,
+    },
+}
+
+/// Rows of one relation above which another way is tried.
+const OVERGROWN_ROWS: u32 = 40_000;
+/// The same once demand is in use: it has to show that it helps, and may need some room for it.
+const DEMANDED_ROWS: u32 = 300_000;
+
+fn attempt(
+    rules: &Rules,
+    limits: &GroundLimits,
+    stop: &dyn Fn() -> bool,
+    plan: &Demand,
+) -> Result<GroundProgram, Setback> {
     let mut catalog = Catalog::default();
     let mut store = Store::default();
-    let clauses = clause::clauses(rules, &mut catalog, &mut store.terms)?;
+    let clauses = clause::clauses(rules, &mut catalog, &mut store.terms).map_err(Setback::Final)?;
+    let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(of) if plan.wanted.contains(&of));
+    let large: FxHashSet<RelId> = catalog.ids().filter(is_wanted).collect();
+    let demanded = demand::with_callers(&clauses, &large, &catalog);
+    let clauses = demand::demand(clauses, &demanded, &mut catalog);
     let mut split = Split::new(clauses, &mut catalog);
-    let mut is_dynamic = reach::dynamic_relations(&split.reachable, &catalog);
+    let nature = reach::nature(&split.reachable, &catalog);
     let mut rows = Rows::new(&mut catalog);
-    let explain = |exceeded: &Exceeded, clause: &Clause| explain(rules, exceeded, clause);
+    let is_filter: Vec<bool> = rows
+        .catalog
+        .ids()
+        .map(|relation| rows.catalog.is_filter(relation))
+        .collect();
+    let explain = |exceeded: &Exceeded, clause: &Clause| match exceeded.what {
+        reach::OVERGROWN => Setback::Overgrown {
+            relation: rules.rules[clause.rule as usize].head.relation,
+            is_filter: matches!(clause.head, Head::Row(relation, _) if is_filter[relation.idx()]),
+        },
+        _ => Setback::Final(explain(rules, exceeded, clause)),
+    };
+    let is_free = |relation: RelId| {
+        if plan.n_given_up >= MOST_FAILURES {
+            return true;
+        }
+        if is_filter.get(relation.idx()) == Some(&true) && !plan.wanted.is_empty() {
+            return false;
+        }
+        let is_head = |clause: &&Clause| matches!(clause.head, Head::Row(of, _) if of == relation);
+        let mut heads = split.reachable.iter().filter(is_head);
+        heads.any(|clause| {
+            plan.free
+                .contains(&rules.rules[clause.rule as usize].head.relation)
+        })
+    };
+    let most_rows = if plan.wanted.is_empty() {
+        OVERGROWN_ROWS
+    } else {
+        DEMANDED_ROWS
+    };
+    let watch = Watch {
+        stop,
+        most_rows,
+        is_free: &is_free,
+    };
     reach::reach(
         &split.reachable,
-        &is_dynamic,
+        &nature,
         limits,
-        stop,
+        &watch,
         &mut rows,
         &mut store,
     )
     .map_err(|exceeded| explain(&exceeded, &split.reachable[exceeded.clause]))?;
+    let mut is_dynamic = nature.is_dynamic;
     for relation in is_dynamic.len()..rows.catalog.len() {
         let keyword = rows.catalog.meaning(RelId(relation as u32)).relation();
-        is_dynamic.push(keyword != Some(agon_gdl::RelationId::INIT));
+        is_dynamic.push(keyword != Some(RelationId::INIT));
     }
     rows.make_room(&mut store);
     let numbering = Numbering::new(&store, &is_dynamic);
@@ -90,16 +202,14 @@ pub fn ground(
     .map_err(|exceeded| explain(&exceeded, &split.choices[exceeded.clause].clause))?;
     let links = assemble::links(rules, &mut rows, &mut store, &numbering);
     let bounds = simplify::bounds(&raw, &links, numbering.n_atoms);
-    let program = assemble::assemble(
+    Ok(assemble::assemble(
         rules,
         &mut rows,
         &mut store,
         &numbering,
         (&raw, &links, &bounds),
         &is_dynamic,
-    );
-    strata::check(&program)?;
-    Ok(program)
+    ))
 }
 
 /// Clauses as written and decomposed.
@@ -163,7 +273,7 @@ fn emit_all(
     for (idx, choice) in split.choices.iter().enumerate() {
         let needs_rules = match &choice.clause.head {
             Head::Row(relation, _) => is_dynamic[relation.idx()],
-            Head::Any(keyword, _) => *keyword != agon_gdl::RelationId::INIT,
+            Head::Any(keyword, _) => *keyword != RelationId::INIT,
         };
         if needs_rules {
             emitter.emit(choice, idx)?;

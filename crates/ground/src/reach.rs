@@ -29,6 +29,9 @@ pub(crate) struct Exceeded {
     pub(crate) clause: usize,
 }
 
+/// The "limit" that asks for another way to compute a relation.
+pub(crate) const OVERGROWN: &str = "rows of one relation";
+
 /// The rows of all relations, and how those over fluents and moves hang together.
 pub(crate) struct Rows<'a> {
     pub(crate) catalog: &'a mut Catalog,
@@ -152,7 +155,9 @@ impl<'a> Rows<'a> {
             Meaning::OfFunction(keyword, name, _) => {
                 store.terms.compound(name, &tuple[n_before(keyword)..])
             }
-            Meaning::OfAny(_) | Meaning::Plain(_) | Meaning::Auxiliary(_) => tuple[tuple.len() - 1],
+            Meaning::OfAny(_) | Meaning::Plain(_) | Meaning::Auxiliary(_) | Meaning::Filter(_) => {
+                tuple[tuple.len() - 1]
+            }
         }
     }
 
@@ -171,43 +176,99 @@ pub(crate) fn n_before(keyword: RelationId) -> usize {
     usize::from(keyword == RelationId::LEGAL || keyword == RelationId::DOES)
 }
 
-/// Which relations depend on the state or the moves, or must be treated as if they did.
-pub(crate) fn dynamic_relations(clauses: &[Clause], catalog: &Catalog) -> Vec<bool> {
-    let mut is_dynamic = vec![false; catalog.len()];
-    let mut users: Vec<Vec<u32>> = vec![Vec::new(); catalog.len()];
-    let mut queue = Vec::new();
-    for relation in catalog.ids() {
-        let always = [
-            RelationId::TRUE,
-            RelationId::DOES,
-            RelationId::NEXT,
-            RelationId::LEGAL,
-            RelationId::GOAL,
-            RelationId::TERMINAL,
-        ];
-        if catalog
-            .meaning(relation)
+/// What is known of relations before they are computed.
+pub(crate) struct Nature {
+    /// Depends on the state or the moves, or must be treated as if it did: its rows are atoms of the ground program.
+    pub(crate) is_dynamic: Vec<bool>,
+    /// Is computed with the dynamic relations, because what it needs is; not complete before they are.
+    pub(crate) is_late: Vec<bool>,
+}
+
+/// Tells the nature of relations. Filters only narrow down what is computed, and make nothing dynamic.
+pub(crate) fn nature(clauses: &[Clause], catalog: &Catalog) -> Nature {
+    let filters = |relation: RelId| catalog.is_filter(relation);
+    let always = [
+        RelationId::TRUE,
+        RelationId::DOES,
+        RelationId::NEXT,
+        RelationId::LEGAL,
+        RelationId::GOAL,
+        RelationId::TERMINAL,
+    ];
+    let is_always = |relation: &RelId| {
+        catalog
+            .meaning(*relation)
             .relation()
             .is_some_and(|keyword| always.contains(&keyword))
-        {
-            queue.push(relation);
+    };
+    let mut dynamic: Vec<RelId> = catalog.ids().filter(is_always).collect();
+    dynamic.extend(negative_cycles(clauses, catalog));
+    let mut is_dynamic = vec![false; catalog.len()];
+    loop {
+        // What reads a dynamic relation is dynamic, filters excepted.
+        let passes_on =
+            |condition: &Condition| condition.relation().is_some_and(|used| !filters(used));
+        spread(
+            clauses,
+            &mut is_dynamic,
+            &dynamic,
+            |head| !filters(head),
+            passes_on,
+        );
+        // What is computed late, and is no filter, is exact only if it negates nothing that is late too.
+        let mut is_late = vec![false; catalog.len()];
+        let sources: Vec<RelId> = catalog
+            .ids()
+            .filter(|relation| is_dynamic[relation.idx()])
+            .collect();
+        spread(clauses, &mut is_late, &sources, |_| true, |_| true);
+        dynamic = clauses
+            .iter()
+            .filter_map(|clause| match clause.head {
+                Head::Row(head, _) if is_late[head.idx()] && !is_dynamic[head.idx()] && !filters(head) => Some((head, clause)),
+                _ => None,
+            })
+            .filter(|(_, clause)| {
+                let negates_late =
+                    |condition: &Condition| matches!(condition, Condition::Fails(used, _) if is_late[used.idx()]);
+                clause.body.iter().any(negates_late)
+            })
+            .map(|(head, _)| head)
+            .collect();
+        if dynamic.is_empty() {
+            return Nature {
+                is_dynamic,
+                is_late,
+            };
         }
     }
-    queue.extend(negative_cycles(clauses, catalog));
+}
+
+/// Marks the sources, and the heads of clauses that use a marked relation.
+fn spread(
+    clauses: &[Clause],
+    is_marked: &mut [bool],
+    sources: &[RelId],
+    takes: impl Fn(RelId) -> bool,
+    passes_on: impl Fn(&Condition) -> bool,
+) {
+    let mut users: Vec<Vec<RelId>> = vec![Vec::new(); is_marked.len()];
     for clause in clauses {
         let Head::Row(head, _) = clause.head else {
             continue;
         };
-        for used in clause.body.iter().filter_map(Condition::relation) {
-            users[used.idx()].push(head.0);
+        for condition in clause.body.iter().filter(|condition| passes_on(condition)) {
+            if let Some(used) = condition.relation().filter(|_| takes(head)) {
+                users[used.idx()].push(head);
+            }
         }
     }
+    let mut queue = sources.to_vec();
     while let Some(relation) = queue.pop() {
-        if !std::mem::replace(&mut is_dynamic[relation.idx()], true) {
-            queue.extend(users[relation.idx()].iter().map(|&user| RelId(user)));
+        if !std::mem::replace(&mut is_marked[relation.idx()], true) {
+            queue.extend_from_slice(&users[relation.idx()]);
         }
     }
-    is_dynamic
 }
 
 /// Relations that depend on their own negation by name; whether they do in truth shows when they are ground.
@@ -249,24 +310,24 @@ fn relation_graph(clauses: &[Clause], catalog: &Catalog) -> Vec<Vec<u32>> {
 /// Computes all rows.
 pub(crate) fn reach(
     clauses: &[Clause],
-    is_dynamic: &[bool],
+    nature: &Nature,
     limits: &GroundLimits,
-    stop: &dyn Fn() -> bool,
+    watch: &Watch<'_>,
     rows: &mut Rows<'_>,
     store: &mut Store,
 ) -> Result<(), Exceeded> {
     rows.make_room(store);
     let is_dynamic_head = |clause: &Clause| match clause.head {
-        Head::Row(relation, _) => is_dynamic[relation.idx()],
+        Head::Row(relation, _) => nature.is_late[relation.idx()],
         Head::Any(keyword, _) => keyword != RelationId::INIT,
     };
     let (dynamic, fixed): (Vec<usize>, Vec<usize>) =
         (0..clauses.len()).partition(|&clause| is_dynamic_head(&clauses[clause]));
     let mut fixpoint = Fixpoint {
         clauses,
-        is_dynamic,
+        nature,
         limits,
-        stop,
+        watch,
         rows,
         store,
         join: Join::default(),
@@ -299,12 +360,22 @@ fn strata(clauses: &[Clause], fixed: &[usize], catalog: &Catalog) -> Vec<Vec<usi
     by_component.into_values().collect()
 }
 
+/// What is watched while rows are computed.
+pub(crate) struct Watch<'a> {
+    /// Asked now and then; true ends everything.
+    pub(crate) stop: &'a dyn Fn() -> bool,
+    /// Relations with this meaning may have no more rows than this before somebody has a look.
+    pub(crate) most_rows: u32,
+    /// Relations that may grow as they like.
+    pub(crate) is_free: &'a dyn Fn(RelId) -> bool,
+}
+
 struct Fixpoint<'a, 'b> {
     // constant
     clauses: &'a [Clause],
-    is_dynamic: &'a [bool],
+    nature: &'a Nature,
     limits: &'a GroundLimits,
-    stop: &'a dyn Fn() -> bool,
+    watch: &'a Watch<'a>,
     // what grows
     rows: &'a mut Rows<'b>,
     store: &'a mut Store,
@@ -391,13 +462,18 @@ impl Fixpoint<'_, '_> {
         };
         let head: Vec<Value> = clause.head.args().iter().map(value).collect();
         let most = self.limits.steps.saturating_sub(self.n_steps);
+        let most_rows = match clause.head {
+            Head::Row(relation, _) if !(self.watch.is_free)(relation) => self.watch.most_rows,
+            _ => u32::MAX,
+        };
         let mut sink = Derive {
             head: &clause.head,
             values: &head,
             tuple: Vec::new(),
             rows: self.rows,
             most_depth: self.limits.depth,
-            is_too_deep: false,
+            most_rows,
+            fault: None,
         };
         let shape = (clause.n_variables, clause.body.len());
         let bounds = Bounds {
@@ -407,12 +483,17 @@ impl Fixpoint<'_, '_> {
         let is_done = self
             .join
             .run(&plan, shape, &bounds, self.store, most, &mut sink);
-        let is_too_deep = sink.is_too_deep;
+        let fault = sink.fault;
         self.plans.insert((idx, first), plan);
-        self.account(idx, is_done, is_too_deep)
+        self.account(idx, is_done, fault)
     }
 
-    fn account(&mut self, idx: usize, is_done: bool, is_too_deep: bool) -> Result<(), Exceeded> {
+    fn account(
+        &mut self,
+        idx: usize,
+        is_done: bool,
+        fault: Option<&'static str>,
+    ) -> Result<(), Exceeded> {
         self.n_steps += self.join.n_steps;
         self.work[idx] += self.join.n_steps;
         let worst = || {
@@ -420,11 +501,8 @@ impl Fixpoint<'_, '_> {
                 .max_by_key(|&clause| self.work[clause])
                 .unwrap_or(idx)
         };
-        if is_too_deep {
-            return Err(Exceeded {
-                what: "term depth",
-                clause: idx,
-            });
+        if let Some(what) = fault {
+            return Err(Exceeded { what, clause: idx });
         }
         if !is_done {
             return Err(Exceeded {
@@ -440,7 +518,7 @@ impl Fixpoint<'_, '_> {
                     clause: worst(),
                 });
             }
-            if (self.stop)() {
+            if (self.watch.stop)() {
                 return Err(Exceeded {
                     what: "time",
                     clause: worst(),
@@ -458,8 +536,14 @@ impl Fixpoint<'_, '_> {
         {
             return known;
         }
-        let is_tested =
-            |relation: RelId| !self.is_dynamic.get(relation.idx()).copied().unwrap_or(true);
+        let is_tested = |relation: RelId| {
+            !self
+                .nature
+                .is_late
+                .get(relation.idx())
+                .copied()
+                .unwrap_or(true)
+        };
         plan(
             clause,
             (first != NO_FIRST).then_some(first),
@@ -476,7 +560,9 @@ struct Derive<'a, 'b> {
     tuple: Vec<TermId>,
     rows: &'a mut Rows<'b>,
     most_depth: u32,
-    is_too_deep: bool,
+    most_rows: u32,
+    /// The limit that ended the join.
+    fault: Option<&'static str>,
 }
 
 impl Sink for Derive<'_, '_> {
@@ -487,13 +573,17 @@ impl Sink for Derive<'_, '_> {
             if let Value::Function(..) = value
                 && store.terms.depth(term) > self.most_depth
             {
-                self.is_too_deep = true;
+                self.fault = Some("term depth");
                 return Flow::Stop;
             }
             self.tuple.push(term);
         }
         let relation = self.rows.resolve(self.head, &mut self.tuple, store);
         self.rows.add(relation, &self.tuple, store);
+        if store.relations[relation.idx()].len() > self.most_rows {
+            self.fault = Some(OVERGROWN);
+            return Flow::Stop;
+        }
         Flow::NextHead
     }
 }

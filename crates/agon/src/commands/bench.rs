@@ -63,7 +63,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EngineArg {
+pub(crate) enum EngineArg {
     /// The reasoner on the rules
     Interpreter,
     /// The network, one state at a time
@@ -71,7 +71,7 @@ enum EngineArg {
 }
 
 impl EngineArg {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             EngineArg::Interpreter => "interpreter",
             EngineArg::Scalar => "scalar",
@@ -226,7 +226,7 @@ fn bench_interpreter(args: &Args, rules: &Arc<Rules>, started: Instant, row: &mu
         machine.load(interpreter.initial_state());
         let playout = play_out(&mut machine, n_roles, MOST_STEPS, &mut rng);
         tally.add(playout.steps, |role| {
-            machine.goal(role).map(|goal| goal.value())
+            machine.goal(role).map(agon_engine::Goal::value)
         });
     }
     row.played = Some(tally.finish());
@@ -290,7 +290,7 @@ fn bench_scalar(args: &Args, rules: &Arc<Rules>, started: Instant, row: &mut Row
         tally.add(playout.steps, |role| {
             grounded
                 .goal(playouts.machine(), role)
-                .map(|goal| goal.value())
+                .map(agon_engine::Goal::value)
         });
     }
     row.played = Some(tally.finish());
@@ -351,7 +351,7 @@ fn ms(duration: Duration) -> f64 {
 }
 
 /// The name of a game for a table: a file's name without its ending.
-fn stem(game: &str) -> String {
+pub(crate) fn stem(game: &str) -> String {
     let path = std::path::Path::new(game);
     path.file_stem().map_or_else(
         || game.to_owned(),

@@ -4,5 +4,6 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod fmt;
 pub(crate) mod games;
+pub(crate) mod perft;
 pub(crate) mod show;
 pub(crate) mod verify;

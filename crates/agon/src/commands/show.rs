@@ -1,10 +1,21 @@
 //! `agon show`: a game at a glance, or one of the stages it goes through.
+//!
+//! The summary says what compiling the game came to: sizes after each stage and pass, the engine that will play it, and
+//! why it is the interpreter where it is.
 
+use std::fmt::Write as _;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use agon::library;
+use agon_engine::network::{Network, Node, NodeId, Signal};
+use agon_engine::optimize::{Optimized, Pass};
+use agon_engine::{Grounded, Interpreter};
 use agon_gdl::{Limits, RelationId, Rules, Syntax};
+use agon_ground::{GroundError, GroundLimits, GroundProgram, ground};
+use anyhow::bail;
 use clap::ValueEnum;
 
 use crate::sheet::Sheet;
@@ -13,7 +24,8 @@ use crate::sheet::Sheet;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   agon show tic_tac_toe
-  agon show tic_tac_toe --stage rules --syntax infix")]
+  agon show tic_tac_toe --stage rules --syntax infix
+  agon show tic_tac_toe --stage network --dot | dot -Tsvg > network.svg")]
 pub(crate) struct Args {
     /// A built-in game or the path of a rulesheet
     game: String,
@@ -23,12 +35,22 @@ pub(crate) struct Args {
     /// How rules are written
     #[arg(long, value_enum, default_value = "prefix")]
     syntax: SyntaxArg,
+    /// The network as a graph for Graphviz
+    #[arg(long)]
+    dot: bool,
+    /// Stop grounding after so many seconds
+    #[arg(long, value_name = "S", default_value_t = 60.0)]
+    setup_limit: f64,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Stage {
     /// The checked rules
     Rules,
+    /// The rules without variables
+    Ground,
+    /// The gates, one network per control phase
+    Network,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -40,22 +62,45 @@ enum SyntaxArg {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.dot && args.stage != Some(Stage::Network) {
+        bail!("--dot draws the network: add --stage network");
+    }
     let limits = Limits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
-    let rules = sheet.rules(&limits)?;
-    let syntax = match args.syntax {
-        SyntaxArg::Prefix => Syntax::Prefix,
-        SyntaxArg::Infix => Syntax::Infix,
+    let started = Instant::now();
+    let rules = Arc::new(sheet.rules(&limits)?);
+    let n_check = started.elapsed();
+    let deadline = Instant::now() + Duration::from_secs_f64(args.setup_limit.clamp(0.0, 1e6));
+    let grounded = || {
+        ground(&rules, &GroundLimits::default(), &|| {
+            Instant::now() > deadline
+        })
     };
     let text = match args.stage {
-        Some(Stage::Rules) => rules.to_text(syntax),
-        None => summary(&sheet, &rules),
+        Some(Stage::Rules) => rules.to_text(match args.syntax {
+            SyntaxArg::Prefix => Syntax::Prefix,
+            SyntaxArg::Infix => Syntax::Infix,
+        }),
+        Some(Stage::Ground) => grounded()?.to_string(),
+        Some(Stage::Network) => {
+            let game = Grounded::new(grounded()?, &Pass::ALL);
+            match args.dot {
+                true => dot(&game),
+                false => networks(&game),
+            }
+        }
+        None => {
+            let mut text = about(&sheet, &rules);
+            text.push_str(&compiled(&rules, n_check, &grounded)?);
+            text
+        }
     };
     stdout().lock().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(sheet: &Sheet, rules: &Rules) -> String {
+/// What the sheet itself tells.
+fn about(sheet: &Sheet, rules: &Rules) -> String {
     let built_in = library::find(&sheet.name);
     let title = built_in
         .as_ref()
@@ -75,15 +120,257 @@ fn summary(sheet: &Sheet, rules: &Rules) -> String {
     if let Some(game) = &built_in {
         text.push_str(&format!("  {}\n", game.about.description));
     }
-    text.push_str(&format!("  roles      {}\n", roles.join(", ")));
-    text.push_str(&format!(
-        "  sheet      {} facts, {} rules, {n_own} relations of its own\n",
-        n_facts,
-        rules.rules.len() - n_facts
-    ));
-    text.push_str(&format!("  warnings   {}\n", rules.warnings.len()));
+    line(&mut text, "roles", &roles.join(", "));
+    let n_rules = rules.rules.len() - n_facts;
+    let sheet = format!("{n_facts} facts, {n_rules} rules, {n_own} relations of its own");
+    line(&mut text, "sheet", &sheet);
+    line(&mut text, "warnings", &rules.warnings.len().to_string());
     if rules.is_gdl_two {
-        text.push_str("  language   GDL-II: imperfect information, which Agon cannot play yet\n");
+        let language = "GDL-II: imperfect information, which Agon cannot play yet";
+        line(&mut text, "language", language);
     }
     text
+}
+
+/// What compiling it came to.
+fn compiled(
+    rules: &Arc<Rules>,
+    check: Duration,
+    grounded: &dyn Fn() -> Result<GroundProgram, GroundError>,
+) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let before = Instant::now();
+    let program = grounded();
+    let mut times = vec![("check", check), ("ground", before.elapsed())];
+    let before = Instant::now();
+    let fluents = match program {
+        Ok(program) => {
+            let game = Grounded::new(program, &Pass::ALL);
+            times.push(("network", before.elapsed()));
+            line(&mut text, "engine", "scalar");
+            ground_lines(&mut text, game.program());
+            network_lines(&mut text, game.optimized());
+            game.fluents(game.initial_state())
+        }
+        Err(error) => {
+            let reason = error.to_string();
+            let (first, rule) = reason.split_once('\n').unwrap_or((&reason, ""));
+            line(&mut text, "engine", &format!("interpreter: {first}"));
+            for of_rule in rule.lines() {
+                line(&mut text, "", of_rule);
+            }
+            let interpreter = Interpreter::new(Arc::clone(rules))?;
+            times.push(("interpreter", before.elapsed()));
+            interpreter.fluents(interpreter.initial_state())
+        }
+    };
+    let ms = |(stage, time): &(&str, Duration)| format!("{stage} {:.1} ms", time.as_secs_f64() * 1e3);
+    let times: Vec<String> = times.iter().map(ms).collect();
+    line(&mut text, "times", &times.join(", "));
+    initial_lines(&mut text, &fluents);
+    Ok(text)
+}
+
+fn line(text: &mut String, name: &str, what: &str) {
+    let _ = writeln!(text, "{}", format!("  {name:<10} {what}").trim_end());
+}
+
+fn ground_lines(text: &mut String, program: &GroundProgram) {
+    line(text, "fluents", &program.fluents.len().to_string());
+    let of_role = |role: &agon_ground::Role| {
+        let name = program.term_text(role.name);
+        format!("{name} {}", role.moves.len())
+    };
+    let moves: Vec<String> = program.roles.iter().map(of_role).collect();
+    line(text, "moves", &moves.join(", "));
+    let (n_rules, n_literals) = (program.n_rules(), program.n_literals());
+    line(text, "ground", &format!("{n_rules} rules, {n_literals} literals"));
+}
+
+fn network_lines(text: &mut String, optimized: &Optimized) {
+    let n_loops: usize = optimized.networks.iter().map(|of| of.loops.len()).sum();
+    line(text, "phases", &optimized.phases.len().to_string());
+    line(text, "loops", &n_loops.to_string());
+    let head = format!("{:<12} {:>9} {:>9} {:>9}", "after", "networks", "gates", "edges");
+    line(text, "network", &head);
+    for report in &optimized.reports {
+        let pass = report.pass.map_or("build", Pass::name);
+        let (n_networks, n_gates, n_edges) = (report.n_networks, report.n_gates, report.n_edges);
+        let row = format!("{pass:<12} {n_networks:>9} {n_gates:>9} {n_edges:>9}");
+        line(text, "", &row);
+    }
+}
+
+/// The initial state, several fluents to a line.
+fn initial_lines(text: &mut String, fluents: &[String]) {
+    const WIDTH: usize = 95;
+    let mut rows = vec![String::new()];
+    for fluent in fluents {
+        let row = rows.last_mut().expect("there is a row");
+        if !row.is_empty() && row.len() + fluent.len() > WIDTH {
+            rows.push(fluent.clone());
+            continue;
+        }
+        if !row.is_empty() {
+            row.push(' ');
+        }
+        row.push_str(fluent);
+    }
+    if fluents.is_empty() {
+        rows = vec!["no fluent holds".to_owned()];
+    }
+    for (idx, row) in rows.iter().enumerate() {
+        line(text, if idx == 0 { "begins" } else { "" }, row);
+    }
+}
+
+/// Names of bases and inputs, sizes after each pass, and the network of each phase.
+fn networks(game: &Grounded) -> String {
+    let (program, optimized) = (game.program(), game.optimized());
+    let mut text = String::new();
+    for (base, fluent) in program.fluents.iter().enumerate() {
+        let _ = writeln!(text, "base {base} is {}", program.term_text(fluent.term));
+    }
+    for (input, name) in input_names(program).iter().enumerate() {
+        let _ = writeln!(text, "input {input} is {name}");
+    }
+    for report in &optimized.reports {
+        let pass = report.pass.map_or("build", Pass::name);
+        let (n_networks, n_gates, n_edges) = (report.n_networks, report.n_gates, report.n_edges);
+        let _ = writeln!(
+            text,
+            "after {pass}: {n_gates} gates, {n_edges} edges in {n_networks} network{}",
+            if n_networks == 1 { "" } else { "s" }
+        );
+    }
+    for (phase, network) in optimized.networks.iter().enumerate() {
+        let _ = writeln!(text, "\n{}\n{network}", phase_name(game, phase));
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// The moves of all roles in order, as `does` has them.
+fn input_names(program: &GroundProgram) -> Vec<String> {
+    let of_role = |role: &agon_ground::Role| -> Vec<String> {
+        let moves = role.moves.iter();
+        moves.map(|of| program.atom_text(of.does)).collect()
+    };
+    program.roles.iter().flat_map(of_role).collect()
+}
+
+/// A phase by its number and the control bits that are on in it.
+fn phase_name(game: &Grounded, phase: usize) -> String {
+    let (program, phases) = (game.program(), &game.optimized().phases);
+    let is_on = phases.bits.iter().zip(&phases.values[phase]);
+    let bits: Vec<String> = is_on
+        .filter(|&(_, &is_on)| is_on)
+        .map(|(&bit, _)| program.term_text(program.fluents[bit as usize].term))
+        .collect();
+    let number = format!("phase {} of {}", phase + 1, phases.len());
+    match bits.as_slice() {
+        [] => number,
+        bits => format!("{number}: {}", bits.join(" ")),
+    }
+}
+
+/// A graph for Graphviz: one box per phase; what is complemented ends in a dot.
+fn dot(game: &Grounded) -> String {
+    let mut text = String::from("digraph network {\n  rankdir=LR;\n  node [fontname=Helvetica];\n");
+    for (phase, network) in game.optimized().networks.iter().enumerate() {
+        let _ = writeln!(text, "  subgraph cluster_{phase} {{");
+        let _ = writeln!(text, "    label={:?};", phase_name(game, phase));
+        Dot {
+            text: &mut text,
+            phase,
+            network,
+        }
+        .draw(game.program());
+        text.push_str("  }\n");
+    }
+    text.push_str("}\n");
+    text
+}
+
+struct Dot<'a> {
+    text: &'a mut String,
+    phase: usize,
+    network: &'a Network,
+}
+
+impl Dot<'_> {
+    fn draw(&mut self, program: &GroundProgram) {
+        let mut used = vec![false; self.network.n_nodes()];
+        let of_gates = self.network.nodes().flat_map(|node| self.network.inputs_of(node));
+        for signal in of_gates.copied().chain(self.network.outputs()) {
+            used[signal.node().idx()] = true;
+        }
+        let inputs = input_names(program);
+        for node in self.network.nodes().filter(|node| used[node.idx()]) {
+            let (label, shape) = match self.network.node(node) {
+                Node::True => ("true".to_owned(), "plaintext"),
+                Node::Base(base) => {
+                    let term = program.fluents[base as usize].term;
+                    (program.term_text(term), "box")
+                }
+                Node::Input(input) => (inputs[input as usize].clone(), "invhouse"),
+                Node::Loop(of) => (format!("loop {of}"), "diamond"),
+                Node::And(_) => ("&".to_owned(), "circle"),
+            };
+            self.node(&name(node), &label, shape);
+            for &signal in self.network.inputs_of(node) {
+                self.edge(signal, &name(node));
+            }
+        }
+        self.outputs(program, &inputs);
+    }
+
+    fn outputs(&mut self, program: &GroundProgram, inputs: &[String]) {
+        let network = self.network;
+        for (base, &signal) in network.next.iter().enumerate() {
+            let term = program.term_text(program.fluents[base].term);
+            self.output(signal, &format!("next{base}"), &format!("(next {term})"));
+        }
+        for (idx, role) in network.roles.iter().enumerate() {
+            for (of, &signal) in role.legal.iter().enumerate() {
+                let input = role.first_input as usize + of;
+                let label = inputs[input].replacen("(does", "(legal", 1);
+                self.output(signal, &format!("legal{input}"), &label);
+            }
+            let values = &program.roles[idx].goals;
+            for (of, &signal) in role.goals.iter().enumerate() {
+                let role = program.term_text(program.roles[idx].name);
+                let label = format!("(goal {role} {})", program.term_text(values[of].value));
+                self.output(signal, &format!("goal{idx}_{of}"), &label);
+            }
+        }
+        for (of, &signal) in network.loops.iter().enumerate() {
+            self.output(signal, &format!("define{of}"), &format!("loop {of} becomes"));
+        }
+        self.output(network.terminal, "terminal", "terminal");
+    }
+
+    /// What never holds is left out.
+    fn output(&mut self, signal: Signal, name: &str, label: &str) {
+        if signal != Signal::FALSE {
+            self.node(name, label, "house");
+            self.edge(signal, name);
+        }
+    }
+
+    fn node(&mut self, name: &str, label: &str, shape: &str) {
+        let phase = self.phase;
+        let _ = writeln!(self.text, "    p{phase}_{name} [label={label:?}, shape={shape}];");
+    }
+
+    fn edge(&mut self, from: Signal, to: &str) {
+        let (phase, tip) = (self.phase, if from.is_complement() { "odot" } else { "normal" });
+        let from = name(from.node());
+        let _ = writeln!(self.text, "    p{phase}_{from} -> p{phase}_{to} [arrowhead={tip}];");
+    }
+}
+
+fn name(node: NodeId) -> String {
+    format!("n{}", node.0)
 }

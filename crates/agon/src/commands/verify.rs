@@ -65,7 +65,7 @@ enum Engines {
 ///
 /// # Errors
 /// If a directory cannot be read, or the engine does not exist.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let engines = chosen(args.engine)?;
     let names = match args.names.is_empty() {
         true => all_games(&args.games)?,
@@ -79,7 +79,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     in_order(
         names.len(),
         n_threads,
-        |idx| verify_game(&names[idx], &args, &engines),
+        |idx| verify_game(&names[idx], args, &engines),
         |reports: Vec<Report>| {
             for report in reports {
                 sums.add(&report);

@@ -99,9 +99,9 @@ pub struct Optimized {
 
 /// Runs the chosen passes; without any, the network only loses what nothing reads.
 #[must_use]
-pub fn optimize(network: Network, initial: &State, passes: &[Pass]) -> Optimized {
-    let mut reports = vec![PassReport::new(None, std::slice::from_ref(&network))];
-    let mut network = prune::prune(&network);
+pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimized {
+    let mut reports = vec![PassReport::new(None, std::slice::from_ref(network))];
+    let mut network = prune::prune(network);
     if passes.contains(&Pass::Sequential) {
         network = sequential::sequential(&network, initial);
         reports.push(PassReport::new(

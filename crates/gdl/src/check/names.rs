@@ -66,10 +66,11 @@ fn arity_finding(
     let name = outline.name(name);
     let line = outline.source.line(first.start);
     let message = format!(
-        "the {what} `{name}` has {now} arguments here, but {before} where it first stands, on line {line}"
+        "the {what} `{name}` has {} here, but {before} where it first stands, on line {line}",
+        arguments(now)
     );
     Diagnostic::warning(Kind::Arity, span, message)
-        .label(first, format!("{before} arguments"))
+        .label(first, arguments(before))
         .help(format!("they are read as two different {what}s; give one of them another name if that is not meant"))
 }
 
@@ -370,13 +371,15 @@ mod tests {
     #[test]
     fn relations_and_functions_with_two_arities() {
         check(
-            "(next p)\n(<= (next q) (at a b) (at a b c))\n(init (cell 1))\n(init (cell 1 2))",
+            "(next p)\n(<= (next q) (at a b) (at a b c))\n(init (cell 1))\n(init (cell 1 2))\n(on a b)\n(<= (next r) (on a) (on a b))",
             expect![[r#"
-            warning 2:14 undefined: nothing defines `at` with 2 arguments, so this rule never fires
-            warning 2:23 arity: the relation `at` has 3 arguments here, but 2 where it first stands, on line 2
-            warning 2:23 undefined: nothing defines `at` with 3 arguments, so this rule never fires
-            warning 4:7 arity: the function `cell` has 2 arguments here, but 1 where it first stands, on line 3
-        "#]],
+                warning 2:14 undefined: nothing defines `at` with 2 arguments, so this rule never fires
+                warning 2:23 arity: the relation `at` has 3 arguments here, but 2 where it first stands, on line 2
+                warning 2:23 undefined: nothing defines `at` with 3 arguments, so this rule never fires
+                warning 4:7 arity: the function `cell` has 2 arguments here, but 1 where it first stands, on line 3
+                warning 6:14 arity: the relation `on` has 1 argument here, but 2 where it first stands, on line 5
+                warning 6:14 undefined: nothing defines `on` with 1 argument, so this rule never fires
+            "#]],
         );
     }
 

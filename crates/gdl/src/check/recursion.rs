@@ -188,6 +188,16 @@ mod tests {
     }
 
     #[test]
+    fn a_guarded_variable_may_be_wrapped_beside_an_unguarded_one() {
+        check(
+            "(<= (p (s ?x) ?z) (p ?x ?_y) (small ?x) (q ?z))",
+            expect![[r#"
+                warning 1:25 recursion-restriction: recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `p`
+            "#]],
+        );
+    }
+
+    #[test]
     fn unwrapping_ends() {
         check(
             "(<= (p ?x) (p (s ?x)))",

@@ -25,7 +25,7 @@ pub(crate) fn read(
     symbols: &mut SymbolTable,
     findings: &mut Diagnostics,
 ) -> Tree {
-    let mut tree = Tree::default();
+    let mut tree = Tree::for_text(source.text().len());
     let tokens = tokenize(source, limits, &mut tree, findings);
     let mut reader = Reader {
         source,

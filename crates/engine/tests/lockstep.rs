@@ -1,0 +1,110 @@
+//! All engines in lockstep: the scalar engine with all passes, with each pass off and with none, and the interpreter
+//! must agree on every state of random playouts, and again when these states are loaded in another order.
+//!
+//! On the built-in games, on small sheets with one difficulty each, and, if `AGON_CORPUS` names a directory of
+//! rulesheets, on a sample of these.
+
+mod sheets;
+mod walk;
+
+use std::path::Path;
+
+use agon_ground::{GroundLimits, ground};
+
+use sheets::SHEETS;
+use walk::{Walk, all_engines, rules, walk};
+
+/// Walks through a sheet that must ground; what goes wrong, with the seed.
+fn check(name: &str, sheet: &str, how: Walk) -> Result<(), String> {
+    let checked = || -> Result<usize, String> {
+        let rules = rules(sheet)?;
+        let program = ground(&rules, &GroundLimits::default(), &|| false)
+            .map_err(|error| error.to_string())?;
+        walk(&mut all_engines(&rules, &program)?, rules.roles.len(), how)
+    };
+    match checked() {
+        Ok(_) => Ok(()),
+        Err(difference) => Err(format!("{name}, seed {}, {difference}", how.seed)),
+    }
+}
+
+#[test]
+fn small_sheets_are_played_alike() {
+    let failures: Vec<String> = SHEETS
+        .iter()
+        .flat_map(|(name, sheet)| {
+            (1..=3).filter_map(move |seed| {
+                let how = Walk {
+                    seed,
+                    n_playouts: 8,
+                    most_steps: 40,
+                };
+                check(name, sheet, how).err()
+            })
+        })
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn built_in_games_are_played_alike() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    for (name, sheet) in sheets_in(&directory) {
+        let how = Walk {
+            seed: 1,
+            n_playouts: 4,
+            most_steps: 200,
+        };
+        check(&name, &sheet, how).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
+#[test]
+fn a_sample_of_the_corpus_is_played_alike() {
+    const EVERY: usize = 2;
+    let Some(directory) = std::env::var_os("AGON_CORPUS") else {
+        return;
+    };
+    let limits = GroundLimits {
+        rules: 40_000,
+        steps: 3_000_000,
+        ..GroundLimits::default()
+    };
+    let mut n_walked = 0;
+    let mut failures = Vec::new();
+    for (name, sheet) in sheets_in(Path::new(&directory)).into_iter().step_by(EVERY) {
+        let Ok(rules) = rules(&sheet) else { continue };
+        let Ok(program) = ground(&rules, &limits, &|| false) else {
+            continue;
+        };
+        let how = Walk {
+            seed: 1,
+            n_playouts: 1,
+            most_steps: 25,
+        };
+        let walked = all_engines(&rules, &program)
+            .and_then(|mut walkers| walk(&mut walkers, rules.roles.len(), how));
+        match walked {
+            Ok(_) => n_walked += 1,
+            Err(failure) => failures.push(format!("{name}, seed 1, {failure}")),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(n_walked > 0, "AGON_CORPUS holds no sheet that grounds");
+}
+
+/// The rulesheets of a directory with their names, in order.
+fn sheets_in(directory: &Path) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(directory).expect("the directory can be read");
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "kif"));
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| {
+            let bytes = std::fs::read(path).expect("the sheet can be read");
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            (path.display().to_string(), text)
+        })
+        .collect()
+}

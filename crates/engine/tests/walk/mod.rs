@@ -1,0 +1,308 @@
+//! Engines walking through a game side by side: each must see the same in every state.
+//!
+//! What an engine sees is compared as text (fluents, moves, goals), so engines may number things as they like. The
+//! moves are drawn from a seed; a difference names the engine, the playout, the step and what differs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use agon_engine::optimize::Pass;
+use agon_engine::{Grounded, Interpreter, JointMove, Machine, MoveId, RoleId, State};
+use agon_gdl::Rules;
+use agon_ground::GroundProgram;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// How far to walk.
+#[derive(Clone, Copy)]
+pub(crate) struct Walk {
+    pub(crate) seed: u64,
+    pub(crate) n_playouts: usize,
+    pub(crate) most_steps: usize,
+}
+
+/// One engine on one game.
+pub(crate) struct Walker {
+    name: String,
+    machine: Box<dyn Machine>,
+    initial: State,
+    fluents: Box<dyn Fn(&State) -> Vec<String>>,
+    move_text: Box<dyn Fn(RoleId, MoveId) -> String>,
+}
+
+/// All that an engine says about a state, in an order that does not depend on the engine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct View {
+    fluents: Vec<String>,
+    is_terminal: bool,
+    roles: Vec<RoleView>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct RoleView {
+    legal: Vec<String>,
+    goals: Vec<String>,
+    goal: Option<u8>,
+}
+
+/// A state that all engines visited, and the joint move that led on from it.
+struct Visit {
+    /// One per walker.
+    states: Vec<State>,
+    view: View,
+    /// The joint move as indexes into the sorted legal moves, and the view after it.
+    then: Option<(Vec<usize>, View)>,
+}
+
+/// Checked rules of a sheet.
+pub(crate) fn rules(sheet: &str) -> Result<Arc<Rules>, String> {
+    let description = agon_gdl::parse(sheet.as_bytes(), &agon_gdl::Limits::default());
+    match agon_gdl::check(&description) {
+        Ok(rules) => Ok(Arc::new(rules)),
+        Err(findings) => {
+            let messages: Vec<&str> = findings
+                .iter()
+                .map(|finding| finding.message.as_str())
+                .collect();
+            Err(format!("no game: {}", messages.join("; ")))
+        }
+    }
+}
+
+/// The scalar engine with all passes, with each pass off, and with none; and the interpreter.
+pub(crate) fn all_engines(
+    rules: &Arc<Rules>,
+    program: &GroundProgram,
+) -> Result<Vec<Walker>, String> {
+    let mut walkers = vec![Walker::scalar("scalar", program, &Pass::ALL)];
+    for off in Pass::ALL {
+        let passes: Vec<Pass> = Pass::ALL.into_iter().filter(|&pass| pass != off).collect();
+        let name = format!("scalar without {off}");
+        walkers.push(Walker::scalar(&name, program, &passes));
+    }
+    walkers.push(Walker::scalar("scalar without any pass", program, &[]));
+    walkers.push(Walker::interpreter(rules)?);
+    Ok(walkers)
+}
+
+impl Walker {
+    pub(crate) fn scalar(name: &str, program: &GroundProgram, passes: &[Pass]) -> Walker {
+        let game = Arc::new(Grounded::new(program.clone(), passes));
+        let named = Arc::clone(&game);
+        Walker {
+            name: name.to_owned(),
+            machine: Box::new(game.machine()),
+            initial: game.initial_state().clone(),
+            fluents: Box::new(move |state| named.fluents(state)),
+            move_text: Box::new(move |role, of| game.move_text(role, of)),
+        }
+    }
+
+    pub(crate) fn interpreter(rules: &Arc<Rules>) -> Result<Walker, String> {
+        let limits = agon_engine::interpreter::Limits {
+            steps: 20_000_000,
+            ..Default::default()
+        };
+        let game = Interpreter::with_limits(Arc::clone(rules), limits)
+            .map_err(|error| error.to_string())?;
+        let game = Arc::new(game);
+        let named = Arc::clone(&game);
+        Ok(Walker {
+            name: "interpreter".to_owned(),
+            machine: Box::new(game.machine()),
+            initial: game.initial_state().clone(),
+            fluents: Box::new(move |state| named.fluents(state)),
+            move_text: Box::new(move |_, of| game.move_text(of)),
+        })
+    }
+
+    /// What it sees, and its own ids of the legal moves in the order of their texts.
+    fn look(&mut self, n_roles: usize) -> Result<(View, Vec<Vec<MoveId>>), String> {
+        let mut view = View {
+            fluents: (self.fluents)(&self.machine.state()),
+            is_terminal: self.machine.is_terminal(),
+            roles: Vec::new(),
+        };
+        let mut ids = Vec::new();
+        for role in RoleId::all(n_roles) {
+            let mut legal: Vec<(String, MoveId)> = Vec::new();
+            for &of in self.machine.legal_moves(role) {
+                legal.push(((self.move_text)(role, of), of));
+            }
+            legal.sort_unstable();
+            let (texts, of_role) = legal.into_iter().unzip();
+            ids.push(of_role);
+            view.roles.push(RoleView {
+                legal: texts,
+                goals: self.machine.goals(role),
+                goal: self.machine.goal(role).map(|goal| goal.value()),
+            });
+        }
+        match self.machine.take_fault() {
+            Some(fault) => Err(format!("{} gave up: {fault}", self.name)),
+            None => Ok((view, ids)),
+        }
+    }
+
+    fn advance(&mut self, ids: &[Vec<MoveId>], picks: &[usize]) {
+        let joint = ids.iter().zip(picks).map(|(of_role, &pick)| of_role[pick]);
+        self.machine.advance(&JointMove::new(joint));
+    }
+}
+
+/// Plays at random; then goes back to the visited states in random order. `Ok` counts the states compared.
+pub(crate) fn walk(walkers: &mut [Walker], n_roles: usize, how: Walk) -> Result<usize, String> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(how.seed);
+    let mut visits: Vec<Visit> = Vec::new();
+    for playout in 0..how.n_playouts {
+        for walker in walkers.iter_mut() {
+            let initial = walker.initial.clone();
+            walker.machine.load(&initial);
+        }
+        for step in 0..=how.most_steps {
+            let place = |difference| format!("playout {playout}, step {step}: {difference}");
+            let (view, ids) = compare(walkers, n_roles).map_err(place)?;
+            if let Some(before) = visits.last_mut().filter(|_| step > 0)
+                && let Some((_, after)) = &mut before.then
+            {
+                *after = view.clone();
+            }
+            let picks = pick(&view, &mut rng).filter(|_| step < how.most_steps);
+            visits.push(Visit {
+                states: walkers.iter().map(|of| of.machine.state()).collect(),
+                view: view.clone(),
+                then: picks.clone().map(|picks| (picks, view)),
+            });
+            let Some(picks) = picks else { break };
+            for (walker, ids) in walkers.iter_mut().zip(&ids) {
+                walker.advance(ids, &picks);
+            }
+        }
+    }
+    revisit(walkers, n_roles, &visits, &mut rng)?;
+    Ok(visits.len())
+}
+
+/// The view that all walkers share, and the ids of the legal moves of each; or the first difference.
+fn compare(
+    walkers: &mut [Walker],
+    n_roles: usize,
+) -> Result<(View, Vec<Vec<Vec<MoveId>>>), String> {
+    let mut first: Option<(String, View)> = None;
+    let mut all_ids = Vec::new();
+    for walker in walkers.iter_mut() {
+        let (view, ids) = walker.look(n_roles)?;
+        all_ids.push(ids);
+        match &first {
+            None => first = Some((walker.name.clone(), view)),
+            Some((_, expected)) if *expected == view => {}
+            Some((name, expected)) => {
+                let difference = Difference(expected, &view);
+                return Err(format!("{name} against {}:\n{difference}", walker.name));
+            }
+        }
+    }
+    let (_, view) = first.expect("somebody walks");
+    Ok((view, all_ids))
+}
+
+/// One legal move per role, if the match goes on and everyone has one.
+fn pick(view: &View, rng: &mut impl Rng) -> Option<Vec<usize>> {
+    if view.is_terminal {
+        return None;
+    }
+    let of_role = |role: &RoleView| match role.legal.len() {
+        0 => None,
+        n => Some(rng.next_u32() as usize % n),
+    };
+    view.roles.iter().map(of_role).collect()
+}
+
+/// Loads visited states in random order: each must look as it did, and lead where it led.
+fn revisit(
+    walkers: &mut [Walker],
+    n_roles: usize,
+    visits: &[Visit],
+    rng: &mut impl Rng,
+) -> Result<(), String> {
+    for _ in 0..visits.len().min(40) {
+        let visit = &visits[rng.next_u32() as usize % visits.len()];
+        for (idx, walker) in walkers.iter_mut().enumerate() {
+            let expect = |expected: &View, seen: &View, when: &str| match expected == seen {
+                true => Ok(()),
+                false => Err(format!(
+                    "{when} {:?}:\n{}",
+                    visit.view.fluents,
+                    Difference(expected, seen)
+                )),
+            };
+            walker.machine.load(&visit.states[idx]);
+            let name = walker.name.clone();
+            let (view, ids) = walker.look(n_roles)?;
+            expect(&visit.view, &view, &format!("{name} after loading"))?;
+            if let Some((picks, after)) = &visit.then {
+                walker.advance(&ids, picks);
+                let (view, _) = walker.look(n_roles)?;
+                expect(after, &view, &format!("{name} one step after loading"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is in one view and not in the other.
+struct Difference<'a>(&'a View, &'a View);
+
+impl fmt::Display for Difference<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference(left, right) = self;
+        lists(f, "state", &left.fluents, &right.fluents)?;
+        if left.is_terminal != right.is_terminal {
+            writeln!(
+                f,
+                "  terminal: {} or {}",
+                left.is_terminal, right.is_terminal
+            )?;
+        }
+        for (idx, (left, right)) in left.roles.iter().zip(&right.roles).enumerate() {
+            lists(
+                f,
+                &format!("legal moves of role {idx}"),
+                &left.legal,
+                &right.legal,
+            )?;
+            lists(
+                f,
+                &format!("goals of role {idx}"),
+                &left.goals,
+                &right.goals,
+            )?;
+            if left.goal != right.goal {
+                writeln!(
+                    f,
+                    "  goal of role {idx}: {:?} or {:?}",
+                    left.goal, right.goal
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lists(f: &mut fmt::Formatter<'_>, what: &str, left: &[String], right: &[String]) -> fmt::Result {
+    if left == right {
+        return Ok(());
+    }
+    let only = |here: &[String], there: &[String]| -> Vec<String> {
+        here.iter()
+            .filter(|text| !there.contains(text))
+            .cloned()
+            .collect()
+    };
+    writeln!(
+        f,
+        "  {what}: only the first has {:?}, only the second {:?}",
+        only(left, right),
+        only(right, left)
+    )
+}

@@ -1,0 +1,357 @@
+//! Sheets in, ground programs out, as text; and what happens to sheets that do not ground.
+
+use agon_gdl::Rules;
+use agon_ground::{GroundError, GroundLimits, GroundProgram, ground};
+use expect_test::{Expect, expect};
+
+fn rules(sheet: &str) -> Rules {
+    let description = agon_gdl::parse(sheet.as_bytes(), &agon_gdl::Limits::default());
+    agon_gdl::check(&description).unwrap_or_else(|findings| {
+        let messages: Vec<&str> = findings
+            .iter()
+            .map(|finding| finding.message.as_str())
+            .collect();
+        panic!("{}", messages.join("; "))
+    })
+}
+
+/// The program of a sheet, which is completed to a game of one role, within limits that tests never reach by chance.
+fn try_ground(sheet: &str) -> Result<GroundProgram, GroundError> {
+    let limits = GroundLimits {
+        rules: 100_000,
+        bytes: 50_000_000,
+        steps: 2_000_000,
+        depth: 50,
+    };
+    ground(&rules(sheet), &limits, &|| false)
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests give their expectations away"
+)]
+fn check(sheet: &str, expected: Expect) {
+    match try_ground(sheet) {
+        Ok(program) => expected.assert_eq(&program.to_string()),
+        Err(error) => expected.assert_eq(&error.to_string()),
+    }
+}
+
+#[test]
+fn a_join_keeps_the_instances_that_can_hold() {
+    check(
+        "(role r) (init (at a)) (link a b) (link b c) (link d e)
+         (<= (legal r (go ?y)) (true (at ?x)) (link ?x ?y))
+         (<= (next (at ?y)) (does r (go ?y)))
+         (<= terminal (true (at c))) (goal r 100)",
+        expect![[r#"
+            fluent (at a) next never initial
+            fluent (at b) next (next (at b))
+            fluent (at c) next (next (at c))
+            move r (go b) legal (legal r (go b))
+            move r (go c) legal (legal r (go c))
+            goal r 100 when always
+            terminal terminal
+            (legal r (go b)) <= (true (at a))
+            (legal r (go c)) <= (true (at b))
+            (next (at b)) <= (does r (go b))
+            (next (at c)) <= (does r (go c))
+            terminal <= (true (at c))
+        "#]],
+    );
+}
+
+#[test]
+fn static_conditions_are_folded() {
+    check(
+        "(role r) (init p) (num 1) (num 2) (less 1 2)
+         (<= (greater ?x ?y) (less ?y ?x))
+         (<= (legal r (pick ?x)) (num ?x) (greater ?x ?y) (distinct ?x 1))
+         (<= (next p) (does r (pick 2)) (true p) (not (less 2 1)))
+         (<= (goal r 100) (less 1 2)) (<= (goal r 0) (less 2 1))
+         (<= terminal (not (true p)))",
+        expect![[r#"
+            fluent p next (next p) initial
+            move r (pick 2) legal always
+            goal r 100 when always
+            terminal terminal
+            (next p) <= (true p) (does r (pick 2))
+            terminal <= ~(true p)
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_certain_or_impossible_is_no_atom() {
+    check(
+        "(role r) (init p) (legal r a) (<= (legal r b) ever) (<= (legal r c) never)
+         (<= ever (role r)) (<= never (true impossible)) (<= (next impossible) never)
+         (<= (next p) ever (not never)) (<= (next q) (does r b) (not never)) (<= (next s) (does r c))
+         (<= (goal r 100) (not never)) (<= (goal r 0) never) (<= terminal (true q) ever)",
+        expect![[r#"
+            fluent q next (next q)
+            fluent p next always initial
+            move r b legal always
+            move r a legal always
+            goal r 100 when always
+            terminal terminal
+            (next q) <= (does r b)
+            terminal <= (true q)
+        "#]],
+    );
+}
+
+#[test]
+fn recursion_through_the_state_becomes_rules_in_a_circle() {
+    check(
+        "(role r) (<= (legal r (join ?x ?y)) (link ?x ?y)) (link a b) (link b a)
+         (<= (next (edge ?x ?y)) (does r (join ?x ?y))) (<= (next (edge ?x ?y)) (true (edge ?x ?y)))
+         (<= (path ?x ?y) (true (edge ?x ?y))) (<= (path ?x ?z) (path ?x ?y) (path ?y ?z))
+         (<= terminal (path a a)) (goal r 0)",
+        expect![[r#"
+            fluent (edge a b) next (next (edge a b))
+            fluent (edge b a) next (next (edge b a))
+            move r (join a b) legal always
+            move r (join b a) legal always
+            goal r 0 when always
+            terminal terminal
+            (next (edge a b)) <= (true (edge a b))
+            (next (edge a b)) <= (does r (join a b))
+            (next (edge b a)) <= (true (edge b a))
+            (next (edge b a)) <= (does r (join b a))
+            (path a b) <= (true (edge a b))
+            (path a b) <= (path a b) (path a a)
+            (path a b) <= (path a b) (path b b)
+            (path b a) <= (true (edge b a))
+            (path b a) <= (path b a) (path a a)
+            (path b a) <= (path b a) (path b b)
+            (path a a) <= (path a b) (path b a)
+            (path a a) <= (path a a)
+            (path b b) <= (path a b) (path b a)
+            (path b b) <= (path b b)
+            terminal <= (path a a)
+        "#]],
+    );
+}
+
+#[test]
+fn variables_stand_for_whole_fluents_and_moves() {
+    check(
+        "(role r) (init (f a)) (init g) (<= (legal r (drop ?f)) (true ?f) (known ?f)) (known g) (known (f a))
+         (<= (next ?f) (true ?f) (not (does r (drop ?f)))) (<= terminal (not (true g))) (goal r 0)",
+        expect![[r#"
+            fluent g next (next g) initial
+            fluent (f a) next (next (f a)) initial
+            move r (drop (f a)) legal (legal r (drop (f a)))
+            move r (drop g) legal (legal r (drop g))
+            goal r 0 when always
+            terminal terminal
+            (legal r (drop (f a))) <= (true (f a))
+            (legal r (drop g)) <= (true g)
+            terminal <= ~(true g)
+            (next (f a)) <= (true (f a)) ~(does r (drop (f a)))
+            (next g) <= (true g) ~(does r (drop g))
+        "#]],
+    );
+}
+
+#[test]
+fn alternatives_and_equality_become_rules() {
+    check(
+        "(role r) (init (at a)) (n a) (n b)
+         (<= (legal r (go ?x ?y)) (n ?x) (n ?y) (or (distinct ?x ?y) (true (at ?y))))
+         (<= (next (at ?y)) (does r (go ?x ?y)) (not (distinct ?x a)))
+         (<= terminal (or (true (at b)) (not (true (at a))))) (goal r 0)",
+        expect![[r#"
+            fluent (at a) next (next (at a)) initial
+            fluent (at b) next (next (at b))
+            move r (go a b) legal always
+            move r (go b a) legal always
+            move r (go a a) legal (legal r (go a a))
+            move r (go b b) legal (legal r (go b b))
+            goal r 0 when always
+            terminal terminal
+            (legal r (go a a)) <= (true (at a))
+            (legal r (go b b)) <= (true (at b))
+            (next (at b)) <= (does r (go a b))
+            (next (at a)) <= (does r (go a a))
+            terminal <= ~(true (at a))
+            terminal <= (true (at b))
+        "#]],
+    );
+}
+
+#[test]
+fn goal_values_come_from_the_state() {
+    check(
+        "(role r) (init (score 0)) (up 0 50) (up 50 100) (legal r go)
+         (<= (next (score ?y)) (true (score ?x)) (up ?x ?y)) (<= (goal r ?x) (true (score ?x)))
+         (<= terminal (true (score 100)))",
+        expect![[r#"
+            fluent (score 0) next never initial
+            fluent (score 50) next (next (score 50))
+            fluent (score 100) next (next (score 100))
+            move r go legal always
+            goal r 0 when (goal r 0)
+            goal r 50 when (goal r 50)
+            goal r 100 when (goal r 100)
+            terminal terminal
+            (next (score 50)) <= (true (score 0))
+            (next (score 100)) <= (true (score 50))
+            (goal r 0) <= (true (score 0))
+            (goal r 50) <= (true (score 50))
+            (goal r 100) <= (true (score 100))
+            terminal <= (true (score 100))
+        "#]],
+    );
+}
+
+#[test]
+fn negation_may_be_stratified_after_grounding_only() {
+    check(
+        "(role r) (legal r (block 3)) (step 1 2) (step 2 3)
+         (<= (next (blocked ?x)) (does r (block ?x)))
+         (<= (won ?x) (step ?x ?y) (not (won ?y)) (not (true (blocked ?y))))
+         (<= terminal (won 1)) (<= (goal r 0) (not (goal r 100)) (role r)) (<= (goal r 100) (won 1))",
+        expect![[r#"
+            fluent (blocked 3) next (next (blocked 3))
+            move r (block 3) legal always
+            goal r 0 when (goal r 0)
+            goal r 100 when (goal r 100)
+            terminal terminal
+            (next (blocked 3)) <= (does r (block 3))
+            (won 1) <= ~(won 2)
+            (won 2) <= ~(true (blocked 3))
+            terminal <= (won 1)
+            (goal r 0) <= ~(goal r 100)
+            (goal r 100) <= (won 1)
+        "#]],
+    );
+}
+
+#[test]
+fn an_unstratified_circle_is_named() {
+    // The names make it look harmless to a check that knows no state.
+    check(
+        "(role r) (init (c a b)) (init (c b a)) (<= (legal r go) (true (c ?x ?y)))
+         (<= (next (c ?x ?y)) (true (c ?x ?y)))
+         (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))
+         (<= terminal (won a)) (goal r 0)",
+        expect!["not stratified: (won a) needs not (won b), which needs (won a)"],
+    );
+}
+
+#[test]
+fn a_circle_that_no_state_closes_is_harmless() {
+    check(
+        "(role r) (init (c a b)) (legal r go) (<= (next (c ?x ?y)) (true (c ?x ?y)))
+         (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))
+         (<= terminal (won a)) (goal r 0)",
+        expect![[r#"
+            fluent (c a b) next (next (c a b)) initial
+            move r go legal always
+            goal r 0 when always
+            terminal terminal
+            (next (c a b)) <= (true (c a b))
+            (won a) <= (true (c a b))
+            terminal <= (won a)
+        "#]],
+    );
+}
+
+#[test]
+fn an_explosion_stops_at_its_limit_and_names_the_rule() {
+    let digits: String = (0..30).map(|digit| format!("(d {digit})")).collect();
+    check(
+        &format!(
+            "{digits} (role r) (legal r go) (init (s 1))
+             (<= (next (big ?a ?b ?c ?e ?f)) (d ?a) (d ?b) (d ?c) (d ?e) (d ?f) (true (s 1)))
+             (<= terminal (true (big 1 1 1 1 1))) (goal r 0)"
+        ),
+        expect![[r#"
+            grounding stopped at its limit of join steps: the rule on line 2 explodes
+            (<= (next (big ?a ?b ?c ?e ?f))
+                (d ?a)
+                (d ?b)
+                (d ?c)
+                (d ?e)
+                (d ?f)
+                (true (s 1)))"#]],
+    );
+}
+
+#[test]
+fn terms_that_grow_without_end_stop_at_the_depth_limit() {
+    check(
+        "(role r) (init (n z)) (legal r go) (<= (next (n (s ?x))) (true (n ?x)))
+         (<= terminal (true (n (s z)))) (goal r 0)",
+        expect![[r#"
+            grounding stopped at its limit of term depth: the rule on line 1 explodes
+            (<= (next (n (s ?x)))
+                (true (n ?x)))"#]],
+    );
+}
+
+#[test]
+fn a_caller_can_stop_it() {
+    let sheet = "(role r) (legal r go) (<= terminal (true t)) (<= (next t) (does r go)) (goal r 0)";
+    let stopped = ground(&rules(sheet), &GroundLimits::default(), &|| true);
+    assert_eq!(stopped.err(), Some(GroundError::Stopped));
+}
+
+#[test]
+fn legal_moves_that_no_rule_reads_and_never_hold_are_no_moves() {
+    check(
+        "(role r) (legal r go) (<= (legal r (dream ?x)) (nothing ?x)) (<= terminal (true t)) (goal r 0)",
+        expect![[r#"
+            move r go legal always
+            goal r 0 when always
+            terminal never
+        "#]],
+    );
+}
+
+/// A body that hangs together by few variables is decomposed; the same body with all its variables in the head is not.
+/// Both must hold for the same values.
+#[test]
+fn decomposition_changes_no_answer() {
+    let game = |body: &str| {
+        format!(
+            "(role r) (n 1) (n 2) (n 3) (init (e 1 2)) (init (e 2 3)) (init (e 3 1))
+             (<= (legal r (cut ?x ?y)) (true (e ?x ?y)))
+             (<= (next (e ?x ?y)) (true (e ?x ?y)) (not (does r (cut ?x ?y))))
+             {body}
+             (<= (legal r (from ?a)) (walk ?a))
+             (<= terminal (not (true (e 1 2)))) (goal r 0)"
+        )
+    };
+    let long = "(true (e ?a ?b)) (true (e ?b ?c)) (true (e ?c ?d)) (true (e ?d ?f)) (n ?f) (distinct ?c ?a)";
+    let chain = game(&format!("(<= (walk ?a) {long})"));
+    let whole = game(&format!(
+        "(<= (all ?a ?b ?c ?d ?f) {long}) (<= (walk ?a) (all ?a ?b ?c ?d ?f))"
+    ));
+    let moves = |sheet: &str| -> Vec<String> {
+        let program = try_ground(sheet).expect("it is small");
+        let mut moves: Vec<String> = program.roles[0]
+            .moves
+            .iter()
+            .map(|of| program.term_text(of.term))
+            .collect();
+        moves.sort_unstable();
+        moves
+    };
+    assert_eq!(moves(&chain), moves(&whole));
+}
+
+#[test]
+fn the_same_sheet_gives_the_same_program() {
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../../games");
+    for name in ["tic_tac_toe", "connect_four"] {
+        let sheet = std::fs::read_to_string(format!("{games}/{name}.kif")).expect("it is there");
+        let text = || {
+            let program = ground(&rules(&sheet), &GroundLimits::default(), &|| false);
+            program.expect("it grounds").to_string()
+        };
+        assert_eq!(text(), text(), "{name}");
+    }
+}
