@@ -16,6 +16,11 @@
 //!
 //! - Emslie's galvanise and Sancho (the networks of the GGP champions of 2014 and 2015) propagate changes by counters
 
+#![expect(
+    unsafe_code,
+    reason = "the inner loop of the engine: bounds are proven once, when the layout is made"
+)]
+
 use std::sync::Arc;
 
 use crate::levels::{Levels, NONE, levels};
@@ -110,10 +115,16 @@ struct Memory {
 }
 
 impl Memory {
+    #[inline]
     fn mark(&mut self, place: u32) {
         let word = place as usize / 64;
-        self.marks[word] |= 1 << (place % 64);
-        self.summary[word / 64] |= 1 << (word % 64);
+        debug_assert!((place as usize) < self.words.len());
+        // SAFETY: places are below `n_places`, a multiple of `BLOCK`; there is a mark for each of them and a summary bit
+        // for each word of marks.
+        unsafe {
+            *self.marks.get_unchecked_mut(word) |= 1 << (place % 64);
+            *self.summary.get_unchecked_mut(word / 64) |= 1 << (word % 64);
+        }
     }
 
     fn value(&self, place: u32) -> bool {
@@ -261,6 +272,7 @@ impl Layout {
     }
 
     /// Changes the value of a place and tells its readers.
+    #[inline]
     fn flip(&self, memory: &mut Memory, place: u32) {
         let word = &mut memory.words[place as usize];
         *word ^= VALUE;
@@ -268,7 +280,8 @@ impl Layout {
         let readers = self.readers[place as usize];
         for &reader in &self.gates[readers.gates.0 as usize..readers.gates.1 as usize] {
             let target = reader >> 1;
-            let word = &mut memory.words[target as usize];
+            // SAFETY: `add_readers` writes only places below `n_places`, and every memory has that many words.
+            let word = unsafe { memory.words.get_unchecked_mut(target as usize) };
             // Satisfied: one false input less. The value differs from the complement mark exactly then.
             let is_satisfied = value ^ (reader & 1);
             *word = word

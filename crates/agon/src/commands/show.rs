@@ -164,7 +164,8 @@ fn compiled(
             interpreter.fluents(interpreter.initial_state())
         }
     };
-    let ms = |(stage, time): &(&str, Duration)| format!("{stage} {:.1} ms", time.as_secs_f64() * 1e3);
+    let ms =
+        |(stage, time): &(&str, Duration)| format!("{stage} {:.1} ms", time.as_secs_f64() * 1e3);
     let times: Vec<String> = times.iter().map(ms).collect();
     line(&mut text, "times", &times.join(", "));
     initial_lines(&mut text, &fluents);
@@ -184,14 +185,21 @@ fn ground_lines(text: &mut String, program: &GroundProgram) {
     let moves: Vec<String> = program.roles.iter().map(of_role).collect();
     line(text, "moves", &moves.join(", "));
     let (n_rules, n_literals) = (program.n_rules(), program.n_literals());
-    line(text, "ground", &format!("{n_rules} rules, {n_literals} literals"));
+    line(
+        text,
+        "ground",
+        &format!("{n_rules} rules, {n_literals} literals"),
+    );
 }
 
 fn network_lines(text: &mut String, optimized: &Optimized) {
     let n_loops: usize = optimized.networks.iter().map(|of| of.loops.len()).sum();
     line(text, "phases", &optimized.phases.len().to_string());
     line(text, "loops", &n_loops.to_string());
-    let head = format!("{:<12} {:>9} {:>9} {:>9}", "after", "networks", "gates", "edges");
+    let head = format!(
+        "{:<12} {:>9} {:>9} {:>9}",
+        "after", "networks", "gates", "edges"
+    );
     line(text, "network", &head);
     for report in &optimized.reports {
         let pass = report.pass.map_or("build", Pass::name);
@@ -302,7 +310,10 @@ struct Dot<'a> {
 impl Dot<'_> {
     fn draw(&mut self, program: &GroundProgram) {
         let mut used = vec![false; self.network.n_nodes()];
-        let of_gates = self.network.nodes().flat_map(|node| self.network.inputs_of(node));
+        let of_gates = self
+            .network
+            .nodes()
+            .flat_map(|node| self.network.inputs_of(node));
         for signal in of_gates.copied().chain(self.network.outputs()) {
             used[signal.node().idx()] = true;
         }
@@ -346,7 +357,11 @@ impl Dot<'_> {
             }
         }
         for (of, &signal) in network.loops.iter().enumerate() {
-            self.output(signal, &format!("define{of}"), &format!("loop {of} becomes"));
+            self.output(
+                signal,
+                &format!("define{of}"),
+                &format!("loop {of} becomes"),
+            );
         }
         self.output(network.terminal, "terminal", "terminal");
     }
@@ -361,13 +376,26 @@ impl Dot<'_> {
 
     fn node(&mut self, name: &str, label: &str, shape: &str) {
         let phase = self.phase;
-        let _ = writeln!(self.text, "    p{phase}_{name} [label={label:?}, shape={shape}];");
+        let _ = writeln!(
+            self.text,
+            "    p{phase}_{name} [label={label:?}, shape={shape}];"
+        );
     }
 
     fn edge(&mut self, from: Signal, to: &str) {
-        let (phase, tip) = (self.phase, if from.is_complement() { "odot" } else { "normal" });
+        let (phase, tip) = (
+            self.phase,
+            if from.is_complement() {
+                "odot"
+            } else {
+                "normal"
+            },
+        );
         let from = name(from.node());
-        let _ = writeln!(self.text, "    p{phase}_{from} -> p{phase}_{to} [arrowhead={tip}];");
+        let _ = writeln!(
+            self.text,
+            "    p{phase}_{from} -> p{phase}_{to} [arrowhead={tip}];"
+        );
     }
 }
 

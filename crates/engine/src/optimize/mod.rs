@@ -8,6 +8,7 @@
 
 mod does_legal;
 mod flatten;
+mod forced;
 mod one_hot;
 mod prune;
 pub(crate) mod sequential;
@@ -23,6 +24,8 @@ use crate::state::State;
 pub enum Pass {
     /// Folds state bits that never change and moves that are never legal.
     Sequential,
+    /// Replaces moves that exclude all others by their legality.
+    Forced,
     /// Makes one network per control phase.
     Phases,
     /// Replaces "none of these moves" by "one of the others" where that is shorter.
@@ -35,8 +38,9 @@ pub enum Pass {
 
 impl Pass {
     /// All passes, in the order in which they run.
-    pub const ALL: [Pass; 5] = [
+    pub const ALL: [Pass; 6] = [
         Pass::Sequential,
+        Pass::Forced,
         Pass::Phases,
         Pass::OneHot,
         Pass::DoesLegal,
@@ -48,6 +52,7 @@ impl Pass {
     pub fn name(self) -> &'static str {
         match self {
             Pass::Sequential => "sequential",
+            Pass::Forced => "forced",
             Pass::Phases => "phases",
             Pass::OneHot => "one-hot",
             Pass::DoesLegal => "does-legal",
@@ -106,6 +111,13 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
         network = sequential::sequential(&network, initial);
         reports.push(PassReport::new(
             Some(Pass::Sequential),
+            std::slice::from_ref(&network),
+        ));
+    }
+    if passes.contains(&Pass::Forced) {
+        network = forced::forced(&network);
+        reports.push(PassReport::new(
+            Some(Pass::Forced),
             std::slice::from_ref(&network),
         ));
     }

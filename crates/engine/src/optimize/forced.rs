@@ -1,0 +1,54 @@
+//! A move that excludes all others when it is legal is made exactly then: its input is the same signal as its legality.
+//!
+//! Sound only because each role makes exactly one legal move. Who is not to move has nothing but a noop, so "does noop"
+//! is "not in control"; then the turn no longer depends on any move, and [`crate::phases`] can see it.
+
+use rustc_hash::FxHashSet;
+
+use crate::network::{Network, Node, NodeId, Signal};
+use crate::optimize::prune::rebuild;
+
+/// The same network with forced moves replaced by their legality, where that is a plain bit of the state.
+#[must_use]
+pub(crate) fn forced(network: &Network) -> Network {
+    let mut replacement: Vec<Option<Signal>> = vec![None; network.n_inputs as usize];
+    for role in &network.roles {
+        let conjuncts: Vec<FxHashSet<Signal>> = role
+            .legal
+            .iter()
+            .map(|&legal| conjuncts(network, legal))
+            .collect();
+        for (idx, &legal) in role.legal.iter().enumerate() {
+            if !matches!(network.node(legal.node()), Node::Base(_)) {
+                continue;
+            }
+            let excludes = |(other, of): (usize, &FxHashSet<Signal>)| {
+                other == idx || of.contains(&!legal) || of.contains(&Signal::FALSE)
+            };
+            if conjuncts.iter().enumerate().all(excludes) {
+                replacement[role.first_input as usize + idx] = Some(legal);
+            }
+        }
+    }
+    if replacement.iter().all(Option::is_none) {
+        return network.clone();
+    }
+    let first_input = network.input(0);
+    rebuild(network, |signal| {
+        let input = signal.node().0.wrapping_sub(first_input.0) as usize;
+        match replacement.get(input).copied().flatten() {
+            Some(legal) => legal.complement_if(signal.is_complement()),
+            None => signal,
+        }
+    })
+}
+
+/// Signals that all hold when this one does.
+fn conjuncts(network: &Network, signal: Signal) -> FxHashSet<Signal> {
+    let mut conjuncts = FxHashSet::default();
+    conjuncts.insert(signal);
+    if !signal.is_complement() && signal.node() != NodeId(0) {
+        conjuncts.extend(network.inputs_of(signal.node()));
+    }
+    conjuncts
+}
