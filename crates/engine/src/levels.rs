@@ -174,8 +174,7 @@ fn cyclic_components(network: &Network) -> Vec<Vec<u32>> {
         return Vec::new();
     }
     let successors = |node: u32| reads(network, NodeId(node));
-    let component =
-        agon_ground::components(network.n_nodes(), successors, |signal| signal.node().0);
+    let component = agon_gdl::components(network.n_nodes(), successors, |signal| signal.node().0);
     let mut sizes: rustc_hash::FxHashMap<u32, Vec<u32>> = rustc_hash::FxHashMap::default();
     for node in network.nodes() {
         sizes.entry(component[node.idx()]).or_default().push(node.0);

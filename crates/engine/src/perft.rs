@@ -139,7 +139,7 @@ mod tests {
             vec![MoveId(7)],
             vec![MoveId(3), MoveId(4)],
         ];
-        let mut seen = Vec::new();
+        let mut seen: Vec<Vec<u32>> = Vec::new();
         for_each_joint(&legal, |joint| {
             seen.push(joint.moves().iter().map(|of| of.0).collect())
         });

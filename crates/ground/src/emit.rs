@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use crate::clause::{Clause, Condition, Head, RelId};
 use crate::error::GroundLimits;
-use crate::join::{Bounds, Flow, Join, Sink, Store};
+use crate::join::{Bounds, Budget, Flow, Join, Sink, Store};
 use crate::plan::{Value, plan, value};
 use crate::reach::{Exceeded, Rows};
 use crate::relation::Relation;
@@ -122,7 +122,7 @@ impl Emitter<'_, '_> {
         let Some((decomposed, uses)) = &choice.decomposed else {
             return match self.clause(&choice.clause, room, self.limits.steps) {
                 Outcome::Done => Ok(()),
-                Outcome::Over => Err(exceeded("rules")),
+                Outcome::Over => Err(exceeded(self.join.exceeded.unwrap_or("rules"))),
             };
         };
         let before = self.rules.len();
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
         );
         n_steps += self.join.n_steps;
         if is_over {
-            return Err(exceeded("rules"));
+            return Err(exceeded(self.join.exceeded.unwrap_or("rules")));
         }
         // The other form, as long as it stays cheaper.
         let cost = self.rules.cost() - cost_before;
@@ -221,9 +221,14 @@ impl Emitter<'_, '_> {
             ends: &ends,
             first_start: 0,
         };
+        let budget = Budget {
+            steps: most_steps,
+            bytes: u64::MAX,
+            stop: self.stop,
+        };
         if self
             .join
-            .run(&plan, shape, &bounds, self.store, most_steps, &mut sink)
+            .run(&plan, shape, &bounds, self.store, &budget, &mut sink)
         {
             Outcome::Done
         } else {

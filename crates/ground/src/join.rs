@@ -110,6 +110,19 @@ pub(crate) enum Flow {
     Stop,
 }
 
+/// When a join must end early.
+pub(crate) struct Budget<'a> {
+    /// Rows that may be looked at.
+    pub(crate) steps: u64,
+    /// Bytes that terms and rows may take.
+    pub(crate) bytes: u64,
+    /// Asked now and then; true ends the join.
+    pub(crate) stop: &'a dyn Fn() -> bool,
+}
+
+/// Steps between two looks at memory and the caller's wish.
+const STEPS_PER_LOOK: u64 = 1 << 16;
+
 /// Registers and cursors of joins, reused from one to the next.
 #[derive(Default)]
 pub(crate) struct Join {
@@ -119,18 +132,20 @@ pub(crate) struct Join {
     key: Vec<TermId>,
     /// Rows looked at in the last run.
     pub(crate) n_steps: u64,
+    /// What ended the last run early, unless the sink did.
+    pub(crate) exceeded: Option<&'static str>,
 }
 
 impl Join {
-    /// Runs a plan for a clause with `n_variables` variables and `n_conditions` conditions, until it is done, the sink
-    /// has enough (then false) or `most_steps` rows have been looked at (then false).
+    /// Runs a plan for a clause with `n_variables` variables and `n_conditions` conditions, until it is done, or the
+    /// sink has enough or the budget is spent (then false).
     pub(crate) fn run(
         &mut self,
         plan: &Plan,
         (n_variables, n_conditions): (u32, usize),
         bounds: &Bounds<'_>,
         store: &mut Store,
-        most_steps: u64,
+        budget: &Budget<'_>,
         sink: &mut impl Sink,
     ) -> bool {
         self.registers.clear();
@@ -140,6 +155,8 @@ impl Join {
         self.cursors.clear();
         self.cursors.resize(plan.steps.len(), NO_ROW);
         self.n_steps = 0;
+        self.exceeded = None;
+        let mut next_look = STEPS_PER_LOOK;
         let n_steps = plan.steps.len();
         let mut at = 0;
         let mut is_entry = true;
@@ -154,8 +171,20 @@ impl Join {
             } else {
                 // Step 2. Find the next row of this step, or pass its test.
                 self.n_steps += 1;
-                if self.n_steps > most_steps {
-                    return false;
+                if self.n_steps >= next_look || self.n_steps > budget.steps {
+                    next_look = self.n_steps + STEPS_PER_LOOK;
+                    self.exceeded = if self.n_steps > budget.steps {
+                        Some("join steps")
+                    } else if store.bytes() > budget.bytes {
+                        Some("memory")
+                    } else if (budget.stop)() {
+                        Some("time")
+                    } else {
+                        None
+                    };
+                    if self.exceeded.is_some() {
+                        return false;
+                    }
                 }
                 let is_satisfied = self.advance(&plan.steps[at], at, is_entry, bounds, store);
                 if is_satisfied {

@@ -23,10 +23,10 @@ mod decompose;
 mod demand;
 mod emit;
 mod error;
-mod graph;
 mod join;
 mod plan;
 mod program;
+mod project;
 mod reach;
 mod relation;
 mod simplify;
@@ -43,7 +43,6 @@ use join::{Join, Store};
 use reach::{Exceeded, Rows, Watch};
 
 pub use error::{GroundError, GroundLimits};
-pub use graph::components;
 pub use program::{AtomId, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, Role, Truth};
 pub use term::{TermId, TermTable, TermView};
 
@@ -131,6 +130,7 @@ fn attempt(
     let mut catalog = Catalog::default();
     let mut store = Store::default();
     let clauses = clause::clauses(rules, &mut catalog, &mut store.terms).map_err(Setback::Final)?;
+    let clauses = project::project(clauses, &mut catalog);
     let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(of) if plan.wanted.contains(&of));
     let large: FxHashSet<RelId> = catalog.ids().filter(is_wanted).collect();
     let demanded = demand::with_callers(&clauses, &large, &catalog);
@@ -150,20 +150,15 @@ fn attempt(
         },
         _ => Setback::Final(explain(rules, exceeded, clause)),
     };
-    let is_free = |relation: RelId| {
-        if plan.n_given_up >= MOST_FAILURES {
-            return true;
+    let mut may_grow = vec![plan.n_given_up >= MOST_FAILURES; is_filter.len()];
+    for clause in &split.reachable {
+        if let Head::Row(relation, _) = clause.head {
+            let is_bound = is_filter[relation.idx()] && !plan.wanted.is_empty();
+            let of = rules.rules[clause.rule as usize].head.relation;
+            may_grow[relation.idx()] |= plan.free.contains(&of) && !is_bound;
         }
-        if is_filter.get(relation.idx()) == Some(&true) && !plan.wanted.is_empty() {
-            return false;
-        }
-        let is_head = |clause: &&Clause| matches!(clause.head, Head::Row(of, _) if of == relation);
-        let mut heads = split.reachable.iter().filter(is_head);
-        heads.any(|clause| {
-            plan.free
-                .contains(&rules.rules[clause.rule as usize].head.relation)
-        })
-    };
+    }
+    let is_free = |relation: RelId| may_grow.get(relation.idx()).copied().unwrap_or(true);
     let most_rows = if plan.wanted.is_empty() {
         OVERGROWN_ROWS
     } else {

@@ -69,8 +69,16 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// Steps from this one on bind nothing that the head needs: one way through them is enough to know the head.
     pub(crate) settled_at: usize,
-    /// Total size of the relations when the plan was made.
-    pub(crate) size: u64,
+    /// The size of each condition's relation when the plan was made.
+    sizes: Vec<u32>,
+}
+
+impl Plan {
+    /// Whether a relation has grown so much that another order may be better.
+    pub(crate) fn is_stale(&self, clause: &Clause, relations: &[Relation]) -> bool {
+        let mut pairs = sizes(clause, relations).zip(&self.sizes);
+        pairs.any(|(now, &before)| now > before.saturating_mul(3).saturating_add(16))
+    }
 }
 
 /// Plans a clause. With `first`, that condition's rows are gone through first. `is_tested` says which negated
@@ -106,18 +114,17 @@ pub(crate) fn plan(
     Plan {
         steps,
         settled_at,
-        size: size(clause, relations),
+        sizes: sizes(clause, relations).collect(),
     }
 }
 
-/// Total size of the relations that a clause joins.
-pub(crate) fn size(clause: &Clause, relations: &[Relation]) -> u64 {
-    clause
+/// The size of each condition's relation.
+fn sizes(clause: &Clause, relations: &[Relation]) -> impl Iterator<Item = u32> {
+    let relations = clause
         .body
         .iter()
-        .filter_map(Condition::relation)
-        .map(|relation| u64::from(relations[relation.idx()].len()))
-        .sum()
+        .map(move |condition| condition.relation().map(|of| relations[of.idx()].len()));
+    relations.map(Option::unwrap_or_default)
 }
 
 struct Planner<'a> {

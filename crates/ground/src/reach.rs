@@ -11,14 +11,13 @@
 //! - Bancilhon 1986, Naive evaluation of recursively defined relations
 //! - Ullman 1988, Principles of Database and Knowledge-Base Systems I (semi-naive evaluation, stratified negation)
 
-use agon_gdl::RelationId;
+use agon_gdl::{RelationId, components};
 use rustc_hash::FxHashMap;
 
 use crate::clause::{Catalog, Clause, Condition, Head, Meaning, RelId, is_split};
 use crate::error::GroundLimits;
-use crate::graph::components;
-use crate::join::{Bounds, Flow, Join, Sink, Store};
-use crate::plan::{Plan, Value, plan, size, value};
+use crate::join::{Bounds, Budget, Flow, Join, Sink, Store};
+use crate::plan::{Plan, Value, plan, value};
 use crate::relation::Relation;
 use crate::term::{TermId, TermView};
 
@@ -461,9 +460,18 @@ impl Fixpoint<'_, '_> {
             _ => 0,
         };
         let head: Vec<Value> = clause.head.args().iter().map(value).collect();
-        let most = self.limits.steps.saturating_sub(self.n_steps);
+        let budget = Budget {
+            steps: self.limits.steps.saturating_sub(self.n_steps),
+            bytes: self.limits.bytes,
+            stop: self.watch.stop,
+        };
         let most_rows = match clause.head {
-            Head::Row(relation, _) if !(self.watch.is_free)(relation) => self.watch.most_rows,
+            // Facts are as many as they are.
+            Head::Row(relation, _)
+                if !clause.body.is_empty() && !(self.watch.is_free)(relation) =>
+            {
+                self.watch.most_rows
+            }
             _ => u32::MAX,
         };
         let mut sink = Derive {
@@ -482,7 +490,7 @@ impl Fixpoint<'_, '_> {
         };
         let is_done = self
             .join
-            .run(&plan, shape, &bounds, self.store, most, &mut sink);
+            .run(&plan, shape, &bounds, self.store, &budget, &mut sink);
         let fault = sink.fault;
         self.plans.insert((idx, first), plan);
         self.account(idx, is_done, fault)
@@ -505,8 +513,9 @@ impl Fixpoint<'_, '_> {
             return Err(Exceeded { what, clause: idx });
         }
         if !is_done {
+            let what = self.join.exceeded.unwrap_or("join steps");
             return Err(Exceeded {
-                what: "join steps",
+                what,
                 clause: worst(),
             });
         }
@@ -532,7 +541,7 @@ impl Fixpoint<'_, '_> {
     fn plan(&mut self, idx: usize, first: usize) -> Plan {
         let clause = &self.clauses[idx];
         if let Some(known) = self.plans.remove(&(idx, first))
-            && size(clause, &self.store.relations) <= known.size * 4 + 64
+            && !known.is_stale(clause, &self.store.relations)
         {
             return known;
         }

@@ -1,7 +1,8 @@
 //! Stratification, decided where it shows: between ground atoms.
 
+use agon_gdl::components;
+
 use crate::error::GroundError;
-use crate::graph::components;
 use crate::program::{AtomId, GroundProgram};
 
 /// Refuses a program in which an atom depends on its own negation within one state; names the cycle.

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use agon_engine::network::Network;
 use agon_engine::optimize::Pass;
-use agon_engine::{Grounded, Interpreter, Machine, RoleId, ScalarPlayouts, play_out};
+use agon_engine::{
+    Goal, Grounded, Interpreter, InterpreterMachine, Machine, RoleId, ScalarPlayouts, play_out,
+};
 use agon_gdl::{Limits, Rules};
 use agon_ground::{GroundLimits, ground};
 use anyhow::{Context, bail};
@@ -33,7 +35,9 @@ const MOST_STEPS: u32 = 100_000;
 Examples:
   agon bench tic_tac_toe connect_four
   agon bench my_game.kif --engine interpreter --seconds 5
-  agon bench --setup-only --games sheets --json"
+  agon bench tic_tac_toe --compare
+  agon bench --setup-only --games sheets --json
+  agon bench --gdl-perf my_game.kif result.properties 10"
 )]
 pub(crate) struct Args {
     /// Built-in games or paths of rulesheets
@@ -57,6 +61,12 @@ pub(crate) struct Args {
     /// Seed of the random moves
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Play on all engines in turns, and print how many times faster the network is than the interpreter
+    #[arg(long, conflicts_with_all = ["directory", "setup_only"])]
+    compare: bool,
+    /// Play the game in FILE and write the result to OUT in the format of the GDL performance project
+    #[arg(long, num_args = 3, value_names = ["FILE", "OUT", "SECONDS"], conflicts_with_all = ["games", "directory", "compare"])]
+    gdl_perf: Option<Vec<String>>,
     /// Print JSON (the only form so far)
     #[arg(long)]
     json: bool,
@@ -127,12 +137,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(directory) = &args.directory {
         return run_directory(args, directory);
     }
+    if let Some([file, out, seconds]) = args.gdl_perf.as_deref() {
+        return gdl_perf(args, file, out, seconds);
+    }
     if args.games.is_empty() {
         bail!("name a game, or give --games DIR; `agon games` lists those built in");
     }
     for game in &args.games {
-        let row = bench(args, game)?;
-        writeln!(stdout().lock(), "{}", serde_json::to_string(&row)?)?;
+        if args.compare {
+            compare(args, game)?;
+        } else {
+            let row = bench(args, game, args.engine)?;
+            writeln!(stdout().lock(), "{}", serde_json::to_string(&row)?)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -187,118 +204,210 @@ fn run_directory(args: &Args, directory: &PathBuf) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn bench(args: &Args, game: &str) -> anyhow::Result<Row> {
+fn bench(args: &Args, game: &str, engine: EngineArg) -> anyhow::Result<Row> {
+    let (mut row, runner) = set_up(args, game, engine)?;
+    if let Some(mut runner) = runner.filter(|_| !args.setup_only) {
+        let mut tally = Tally::new(runner.n_roles);
+        tally.play(&mut runner, args.seconds);
+        row.played = Some(tally.finish());
+    }
+    row.peak_rss_mb = peak_rss_mb();
+    Ok(row)
+}
+
+/// How many times as fast an engine is as another one.
+#[derive(Serialize)]
+struct Ratio {
+    game: String,
+    faster: &'static str,
+    slower: &'static str,
+    transitions_ratio: f64,
+}
+
+/// Plays on both engines in turns, so that both see the same moods of the machine.
+fn compare(args: &Args, game: &str) -> anyhow::Result<()> {
+    const N_SLICES: u32 = 10;
+    let mut rows = Vec::new();
+    let mut runs = Vec::new();
+    for engine in [EngineArg::Scalar, EngineArg::Interpreter] {
+        let (row, runner) = set_up(args, game, engine)?;
+        runs.extend(runner.map(|runner| (rows.len(), Tally::new(runner.n_roles), runner)));
+        rows.push(row);
+    }
+    for _ in 0..N_SLICES {
+        for (_, tally, runner) in &mut runs {
+            tally.play(runner, args.seconds / f64::from(N_SLICES));
+        }
+    }
+    for (idx, tally, _) in runs {
+        rows[idx].played = Some(tally.finish());
+    }
+    let mut out = stdout().lock();
+    for row in &mut rows {
+        row.peak_rss_mb = peak_rss_mb();
+        writeln!(out, "{}", serde_json::to_string(row)?)?;
+    }
+    if let [Some(scalar), Some(interpreter)] = [0, 1].map(|idx: usize| rows[idx].played.as_ref()) {
+        let ratio = Ratio {
+            game: stem(game),
+            faster: EngineArg::Scalar.name(),
+            slower: EngineArg::Interpreter.name(),
+            transitions_ratio: scalar.transitions_per_s / interpreter.transitions_per_s,
+        };
+        writeln!(out, "{}", serde_json::to_string(&ratio)?)?;
+    }
+    Ok(())
+}
+
+/// Plays one game and writes lines `name=value`, as the GDL performance project reads them. A game that the chosen
+/// engine cannot play is played by the interpreter.
+fn gdl_perf(args: &Args, file: &str, out: &str, seconds: &str) -> anyhow::Result<ExitCode> {
+    let seconds: f64 = seconds
+        .parse()
+        .ok()
+        .filter(|seconds| (0.0..1e9).contains(seconds))
+        .with_context(|| format!("`{seconds}` is no number of seconds"))?;
+    let version = env!("CARGO_PKG_VERSION");
+    let mut text = format!("version=agon {version}\n");
+    let played = set_up(args, file, args.engine).and_then(|(row, runner)| match runner {
+        Some(runner) => Ok(runner),
+        None => {
+            let (_, runner) = set_up(args, file, EngineArg::Interpreter)?;
+            runner.with_context(|| row.error.unwrap_or_default())
+        }
+    });
+    let is_good = played.is_ok();
+    match played {
+        Ok(mut runner) => {
+            let mut tally = Tally::new(runner.n_roles);
+            tally.play(&mut runner, seconds);
+            text.push_str(&format!(
+                "millisecondsTaken={}\nnumStateChanges={}\nnumRollouts={}\n",
+                (tally.seconds * 1e3).round(),
+                tally.n_transitions,
+                tally.n_playouts
+            ));
+        }
+        Err(error) => {
+            let message = format!("{error:#}");
+            let words: Vec<&str> = message.split_whitespace().collect();
+            text.push_str(&format!("errorMessage={}\n", words.join(" ")));
+        }
+    }
+    std::fs::write(out, text).with_context(|| format!("cannot write {out}"))?;
+    Ok(ExitCode::from(u8::from(!is_good)))
+}
+
+/// Gets a game ready for an engine; without a runner, the row says why.
+fn set_up(args: &Args, game: &str, engine: EngineArg) -> anyhow::Result<(Row, Option<Runner>)> {
     let limits = Limits::default();
     let sheet = Sheet::find(game, &limits)?;
     let started = Instant::now();
     let rules = Arc::new(sheet.rules(&limits)?);
     let mut row = Row {
         game: stem(game),
-        engine: args.engine.name(),
+        engine: engine.name(),
         ..Row::default()
     };
     row.stages_ms.check = ms(started.elapsed());
-    match args.engine {
-        EngineArg::Interpreter => bench_interpreter(args, &rules, started, &mut row),
-        EngineArg::Scalar => bench_scalar(args, &rules, started, &mut row),
-    }
-    row.peak_rss_mb = peak_rss_mb();
-    Ok(row)
-}
-
-fn bench_interpreter(args: &Args, rules: &Arc<Rules>, started: Instant, row: &mut Row) {
-    let interpreter = match Interpreter::new(Arc::clone(rules)) {
-        Ok(interpreter) => Arc::new(interpreter),
+    let running = match engine {
+        EngineArg::Interpreter => set_up_interpreter(&rules),
+        EngineArg::Scalar => set_up_scalar(args, &rules, started, &mut row),
+    };
+    row.setup_ms = ms(started.elapsed());
+    let runner = match running {
+        Ok(engine) => Some(Runner {
+            engine,
+            n_roles: rules.roles.len(),
+            rng: Xoshiro256PlusPlus::seed_from_u64(args.seed),
+        }),
         Err(error) => {
             row.error = Some(error.to_string());
-            return;
+            None
         }
     };
-    let mut machine = interpreter.machine();
-    row.setup_ms = ms(started.elapsed());
-    if args.setup_only {
-        return;
-    }
-    let n_roles = rules.roles.len();
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(args.seed);
-    let mut tally = Tally::new(n_roles);
-    while tally.goes_on(args.seconds) {
-        machine.load(interpreter.initial_state());
-        let playout = play_out(&mut machine, n_roles, MOST_STEPS, &mut rng);
-        tally.add(playout.steps, |role| {
-            machine.goal(role).map(agon_engine::Goal::value)
-        });
-    }
-    row.played = Some(tally.finish());
+    Ok((row, runner))
 }
 
-fn bench_scalar(args: &Args, rules: &Arc<Rules>, started: Instant, row: &mut Row) {
+fn set_up_interpreter(rules: &Arc<Rules>) -> anyhow::Result<Engine> {
+    let interpreter = Arc::new(Interpreter::new(Arc::clone(rules))?);
+    let machine = Box::new(interpreter.machine());
+    Ok(Engine::Interpreter(interpreter, machine))
+}
+
+fn set_up_scalar(
+    args: &Args,
+    rules: &Rules,
+    started: Instant,
+    row: &mut Row,
+) -> anyhow::Result<Engine> {
     let deadline = started + Duration::from_secs_f64(args.setup_limit.clamp(0.0, 1e6));
     let before = Instant::now();
-    let program = match ground(rules, &GroundLimits::default(), &|| {
-        Instant::now() > deadline
-    }) {
-        Ok(program) => program,
-        Err(error) => {
-            row.setup_ms = ms(started.elapsed());
-            row.error = Some(error.to_string());
-            return;
-        }
-    };
+    let stop = || Instant::now() > deadline;
+    let program = ground(rules, &GroundLimits::default(), &stop)?;
     row.stages_ms.ground = ms(before.elapsed());
     let before = Instant::now();
     let grounded = Arc::new(Grounded::new(program, &Pass::ALL));
-    let machine = grounded.machine();
+    let scalar = grounded.machine().into_scalar();
     row.stages_ms.network = ms(before.elapsed());
-    row.setup_ms = ms(started.elapsed());
-    row.size = Some(Size {
-        fluents: grounded.program().fluents.len(),
-        phases: grounded.optimized().phases.len(),
-        moves: grounded
-            .program()
-            .roles
-            .iter()
-            .map(|role| role.moves.len())
-            .sum(),
-        ground_rules: grounded.program().n_rules(),
-        gates: grounded
-            .optimized()
-            .networks
-            .iter()
-            .map(Network::n_gates)
-            .sum(),
-        edges: grounded
-            .optimized()
-            .networks
-            .iter()
-            .map(Network::n_edges)
-            .sum(),
-    });
-    if args.setup_only {
-        return;
+    row.size = Some(Size::of(&grounded));
+    let initial = grounded.initial_state().clone();
+    let playouts = ScalarPlayouts::new(scalar, initial, rules.roles.len());
+    Ok(Engine::Scalar(grounded, Box::new(playouts)))
+}
+
+impl Size {
+    fn of(grounded: &Grounded) -> Size {
+        let (program, optimized) = (grounded.program(), grounded.optimized());
+        Size {
+            fluents: program.fluents.len(),
+            phases: optimized.phases.len(),
+            moves: program.roles.iter().map(|role| role.moves.len()).sum(),
+            ground_rules: program.n_rules(),
+            gates: optimized.networks.iter().map(Network::n_gates).sum(),
+            edges: optimized.networks.iter().map(Network::n_edges).sum(),
+        }
     }
-    let n_roles = rules.roles.len();
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(args.seed);
-    let mut playouts = ScalarPlayouts::new(
-        machine.into_scalar(),
-        grounded.initial_state().clone(),
-        n_roles,
-    );
-    let mut tally = Tally::new(n_roles);
-    while tally.goes_on(args.seconds) {
-        let playout = playouts.run(MOST_STEPS, &mut rng);
-        tally.add(playout.steps, |role| {
-            grounded
-                .goal(playouts.machine(), role)
-                .map(agon_engine::Goal::value)
-        });
+}
+
+/// An engine that plays a game over and over.
+struct Runner {
+    engine: Engine,
+    n_roles: usize,
+    rng: Xoshiro256PlusPlus,
+}
+
+enum Engine {
+    Interpreter(Arc<Interpreter>, Box<InterpreterMachine>),
+    Scalar(Arc<Grounded>, Box<ScalarPlayouts>),
+}
+
+impl Runner {
+    /// Plays once; the number of steps.
+    fn play(&mut self) -> u32 {
+        let playout = match &mut self.engine {
+            Engine::Interpreter(interpreter, machine) => {
+                machine.load(interpreter.initial_state());
+                play_out(&mut **machine, self.n_roles, MOST_STEPS, &mut self.rng)
+            }
+            Engine::Scalar(_, playouts) => playouts.run(MOST_STEPS, &mut self.rng),
+        };
+        playout.steps
     }
-    row.played = Some(tally.finish());
+
+    /// What the last game was worth.
+    fn goal(&mut self, role: RoleId) -> Option<u8> {
+        let goal = match &mut self.engine {
+            Engine::Interpreter(_, machine) => machine.goal(role),
+            Engine::Scalar(grounded, playouts) => grounded.goal(playouts.machine(), role),
+        };
+        goal.map(Goal::value)
+    }
 }
 
 /// Sums over playouts.
 struct Tally {
-    started: ThreadTime,
+    seconds: f64,
     n_playouts: u64,
     n_transitions: u64,
     goals: Vec<(u64, u64)>,
@@ -307,39 +416,41 @@ struct Tally {
 impl Tally {
     fn new(n_roles: usize) -> Tally {
         Tally {
-            started: ThreadTime::now(),
+            seconds: 0.0,
             n_playouts: 0,
             n_transitions: 0,
             goals: vec![(0, 0); n_roles],
         }
     }
 
-    /// Whether there is time left; the clock is read now and then only.
-    fn goes_on(&self, seconds: f64) -> bool {
-        let is_due = self.n_playouts < 16 || self.n_playouts.is_multiple_of(16);
-        !is_due || self.started.elapsed().as_secs_f64() < seconds
-    }
-
-    fn add(&mut self, steps: u32, mut goal: impl FnMut(RoleId) -> Option<u8>) {
-        self.n_playouts += 1;
-        self.n_transitions += u64::from(steps);
-        for role in RoleId::all(self.goals.len()) {
-            if let Some(goal) = goal(role) {
-                self.goals[role.idx()].0 += u64::from(goal);
-                self.goals[role.idx()].1 += 1;
+    /// Plays for so many seconds more. The clock is read now and then only.
+    fn play(&mut self, runner: &mut Runner, seconds: f64) {
+        let started = ThreadTime::now();
+        for n_before in 0_u64.. {
+            let is_due = n_before < 16 || n_before.is_multiple_of(16);
+            if is_due && started.elapsed().as_secs_f64() >= seconds {
+                break;
+            }
+            self.n_playouts += 1;
+            self.n_transitions += u64::from(runner.play());
+            for role in RoleId::all(self.goals.len()) {
+                if let Some(goal) = runner.goal(role) {
+                    self.goals[role.idx()].0 += u64::from(goal);
+                    self.goals[role.idx()].1 += 1;
+                }
             }
         }
+        self.seconds += started.elapsed().as_secs_f64();
     }
 
     fn finish(self) -> Played {
-        let seconds = self.started.elapsed().as_secs_f64();
         let mean = |&(sum, n): &(u64, u64)| (n > 0).then(|| sum as f64 / n as f64);
         Played {
             playouts: self.n_playouts,
             transitions: self.n_transitions,
-            seconds,
-            playouts_per_s: self.n_playouts as f64 / seconds,
-            transitions_per_s: self.n_transitions as f64 / seconds,
+            seconds: self.seconds,
+            playouts_per_s: self.n_playouts as f64 / self.seconds,
+            transitions_per_s: self.n_transitions as f64 / self.seconds,
             mean_length: self.n_transitions as f64 / self.n_playouts.max(1) as f64,
             mean_goals: self.goals.iter().map(mean).collect(),
         }

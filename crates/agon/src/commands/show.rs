@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let sheet = Sheet::find(&args.game, &limits)?;
     let started = Instant::now();
     let rules = Arc::new(sheet.rules(&limits)?);
-    let n_check = started.elapsed();
+    let check_time = started.elapsed();
     let deadline = Instant::now() + Duration::from_secs_f64(args.setup_limit.clamp(0.0, 1e6));
     let grounded = || {
         ground(&rules, &GroundLimits::default(), &|| {
@@ -91,7 +91,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         None => {
             let mut text = about(&sheet, &rules);
-            text.push_str(&compiled(&rules, n_check, &grounded)?);
+            if !rules.is_gdl_two {
+                text.push_str(&compiled(&rules, check_time, &grounded)?);
+            }
             text
         }
     };

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use agon_engine::optimize::Pass;
-use agon_engine::{Grounded, Interpreter, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{Goal, Grounded, Interpreter, JointMove, Machine, MoveId, RoleId, State};
 use agon_gdl::Rules;
 use agon_ground::GroundProgram;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -26,9 +26,33 @@ pub(crate) struct Walker {
     name: String,
     machine: Box<dyn Machine>,
     initial: State,
-    fluents: Box<dyn Fn(&State) -> Vec<String>>,
-    move_text: Box<dyn Fn(RoleId, MoveId) -> String>,
+    names: Names,
 }
+
+/// How an engine calls things.
+enum Names {
+    Scalar(Arc<Grounded>),
+    Interpreter(Arc<Interpreter>),
+}
+
+impl Names {
+    fn fluents(&self, state: &State) -> Vec<String> {
+        match self {
+            Names::Scalar(game) => game.fluents(state),
+            Names::Interpreter(game) => game.fluents(state),
+        }
+    }
+
+    fn move_text(&self, role: RoleId, of: MoveId) -> String {
+        match self {
+            Names::Scalar(game) => game.move_text(role, of),
+            Names::Interpreter(game) => game.move_text(of),
+        }
+    }
+}
+
+/// The ids of the legal moves of each role, in the order of their texts.
+type LegalIds = Vec<Vec<MoveId>>;
 
 /// All that an engine says about a state, in an order that does not depend on the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,13 +112,11 @@ pub(crate) fn all_engines(
 impl Walker {
     pub(crate) fn scalar(name: &str, program: &GroundProgram, passes: &[Pass]) -> Walker {
         let game = Arc::new(Grounded::new(program.clone(), passes));
-        let named = Arc::clone(&game);
         Walker {
             name: name.to_owned(),
             machine: Box::new(game.machine()),
             initial: game.initial_state().clone(),
-            fluents: Box::new(move |state| named.fluents(state)),
-            move_text: Box::new(move |role, of| game.move_text(role, of)),
+            names: Names::Scalar(game),
         }
     }
 
@@ -106,20 +128,18 @@ impl Walker {
         let game = Interpreter::with_limits(Arc::clone(rules), limits)
             .map_err(|error| error.to_string())?;
         let game = Arc::new(game);
-        let named = Arc::clone(&game);
         Ok(Walker {
             name: "interpreter".to_owned(),
             machine: Box::new(game.machine()),
             initial: game.initial_state().clone(),
-            fluents: Box::new(move |state| named.fluents(state)),
-            move_text: Box::new(move |_, of| game.move_text(of)),
+            names: Names::Interpreter(game),
         })
     }
 
-    /// What it sees, and its own ids of the legal moves in the order of their texts.
-    fn look(&mut self, n_roles: usize) -> Result<(View, Vec<Vec<MoveId>>), String> {
+    /// What it sees, and its own ids of the legal moves.
+    fn look(&mut self, n_roles: usize) -> Result<(View, LegalIds), String> {
         let mut view = View {
-            fluents: (self.fluents)(&self.machine.state()),
+            fluents: self.names.fluents(&self.machine.state()),
             is_terminal: self.machine.is_terminal(),
             roles: Vec::new(),
         };
@@ -127,7 +147,7 @@ impl Walker {
         for role in RoleId::all(n_roles) {
             let mut legal: Vec<(String, MoveId)> = Vec::new();
             for &of in self.machine.legal_moves(role) {
-                legal.push(((self.move_text)(role, of), of));
+                legal.push((self.names.move_text(role, of), of));
             }
             legal.sort_unstable();
             let (texts, of_role) = legal.into_iter().unzip();
@@ -135,7 +155,7 @@ impl Walker {
             view.roles.push(RoleView {
                 legal: texts,
                 goals: self.machine.goals(role),
-                goal: self.machine.goal(role).map(|goal| goal.value()),
+                goal: self.machine.goal(role).map(Goal::value),
             });
         }
         match self.machine.take_fault() {
@@ -184,10 +204,7 @@ pub(crate) fn walk(walkers: &mut [Walker], n_roles: usize, how: Walk) -> Result<
 }
 
 /// The view that all walkers share, and the ids of the legal moves of each; or the first difference.
-fn compare(
-    walkers: &mut [Walker],
-    n_roles: usize,
-) -> Result<(View, Vec<Vec<Vec<MoveId>>>), String> {
+fn compare(walkers: &mut [Walker], n_roles: usize) -> Result<(View, Vec<LegalIds>), String> {
     let mut first: Option<(String, View)> = None;
     let mut all_ids = Vec::new();
     for walker in walkers.iter_mut() {

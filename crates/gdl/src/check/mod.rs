@@ -10,7 +10,6 @@ mod bodies;
 mod dependency;
 mod fluents;
 mod goals;
-mod graph;
 mod keywords;
 mod names;
 mod outline;

@@ -8,9 +8,9 @@
 use rustc_hash::FxHashSet;
 
 use crate::ast::{Atom, Term};
-use crate::check::graph::components;
 use crate::check::outline::{Outline, Use};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::graph::components;
 use crate::symbol::{Keyword, SymbolId};
 
 /// Adds a finding for each rule that breaks the restriction.
@@ -64,7 +64,11 @@ pub(super) fn relation_components(outline: &Outline<'_>) -> Vec<u32> {
         of_head.sort_unstable();
         of_head.dedup();
     }
-    components(&successors)
+    components(
+        successors.len(),
+        |node| &successors[node as usize],
+        |node| node,
+    )
 }
 
 fn is_restricted(arg: &Term, head: &Atom, guards: &FxHashSet<SymbolId>) -> bool {

@@ -8,10 +8,10 @@
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Atom, Term};
-use crate::check::graph::components;
 use crate::check::outline::Outline;
 use crate::check::recursion::relation_components;
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::graph::components;
 use crate::symbol::SymbolId;
 
 /// Above this many pairs of a literal and a head in one cycle the second look takes too long: the answer is "maybe".
@@ -53,7 +53,11 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
 /// Looks again at the rules of one cycle of relations.
 fn check_cycle(outline: &Outline<'_>, rules: &[usize], findings: &mut Diagnostics) {
     let links = Links::new(outline, rules);
-    let component = components(&links.successors);
+    let component = components(
+        links.successors.len(),
+        |node| &links.successors[node as usize],
+        |node| node,
+    );
     for (node, &rule) in rules.iter().enumerate() {
         let negated = |link: &&Link| link.negated && component[link.to as usize] == component[node];
         let Some(link) = links.of(node).iter().find(negated) else {

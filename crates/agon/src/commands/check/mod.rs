@@ -1,4 +1,9 @@
 //! `agon check`: what is wrong with a rulesheet.
+//!
+//! First what the text tells (`agon_gdl::check`); if that allows play, what grounding tells; on demand, what shows only
+//! in play.
+
+mod trial;
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write, stdout};
@@ -7,6 +12,8 @@ use std::sync::Arc;
 
 use agon_gdl::{Diagnostic, Diagnostics, Kind, Limits, Severity, Source, check, parse, render};
 use serde::Serialize;
+
+use trial::{Budget, Observation};
 
 use crate::sheet::Sheet;
 use crate::terminal::render_options;
@@ -21,6 +28,7 @@ const MOST_PER_KIND: usize = 5;
 
 Examples:
   agon check my_game.kif
+  agon check --play my_game.kif
   agon check --json games/*.kif | jq 'select(.ok | not) | .file'"
 )]
 pub(crate) struct Args {
@@ -33,6 +41,15 @@ pub(crate) struct Args {
     /// Draw every warning, not only the first few of each kind
     #[arg(long)]
     all: bool,
+    /// Also play random games, to find what shows only in play: no legal move, none or several goals, no end
+    #[arg(long)]
+    play: bool,
+    /// Do not ground the rules
+    #[arg(long, conflicts_with = "play")]
+    no_ground: bool,
+    /// Seed of the random games
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// Refuse files with more bytes than this
     #[arg(long, value_name = "B", default_value_t = Limits::default().bytes)]
     max_size: usize,
@@ -77,16 +94,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for file in &args.files {
         match Sheet::find(file, &limits) {
             Ok(sheet) => {
-                let (source, findings) = examine(&sheet, &limits);
-                has_errors |= findings.has_errors();
+                let findings = examine(&sheet, &limits, args);
+                has_errors |= findings.n_errors() > 0;
                 if args.json {
-                    writeln!(
-                        out,
-                        "{}",
-                        serde_json::to_string(&report(file, &source, &findings))?
-                    )?;
+                    writeln!(out, "{}", serde_json::to_string(&report(file, &findings))?)?;
                 } else {
-                    draw(&mut out, file, &source, &findings, args.all)?;
+                    draw(&mut out, file, &findings, args.all)?;
                 }
             }
             Err(error) => {
@@ -110,39 +123,98 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// All findings about a sheet.
-fn examine(sheet: &Sheet, limits: &Limits) -> (Arc<Source>, Diagnostics) {
-    let description = parse(&sheet.bytes, limits);
-    let findings = match check(&description) {
-        Ok(rules) => rules.warnings,
-        Err(findings) => findings,
-    };
-    (description.source, findings)
+struct Findings {
+    source: Arc<Source>,
+    /// What the text tells.
+    written: Diagnostics,
+    /// What shows only when the rules are grounded and played.
+    observed: Vec<Observation>,
 }
 
-fn report<'a>(file: &'a str, source: &Source, findings: &'a Diagnostics) -> Report<'a> {
+impl Findings {
+    /// What the text tells, without guesses that grounding has settled.
+    fn written(&self) -> impl Iterator<Item = &Diagnostic> {
+        let is_settled = self
+            .observed
+            .iter()
+            .any(|finding| finding.kind == Kind::Unstratified.name());
+        self.written
+            .iter()
+            .filter(move |finding| !is_settled || finding.kind != Kind::MaybeUnstratified)
+    }
+
+    fn n_errors(&self) -> usize {
+        let observed = self.observed.iter();
+        let errors = observed.filter(|finding| finding.severity == Severity::Error);
+        self.written.n_errors() + errors.count()
+    }
+
+    fn n_warnings(&self) -> usize {
+        let written = self.written().map(|finding| finding.severity);
+        let observed = self.observed.iter().map(|finding| finding.severity);
+        written
+            .chain(observed)
+            .filter(|&severity| severity == Severity::Warning)
+            .count()
+    }
+}
+
+fn examine(sheet: &Sheet, limits: &Limits, args: &Args) -> Findings {
+    let description = parse(&sheet.bytes, limits);
+    let (written, observed) = match check(&description) {
+        Ok(rules) if args.no_ground || rules.is_gdl_two => (rules.warnings, Vec::new()),
+        Ok(rules) => {
+            let budget = Budget {
+                play: args.play,
+                seed: args.seed,
+            };
+            let rules = Arc::new(rules);
+            let observed = trial::observe(&rules, &budget);
+            (rules.warnings.clone(), observed)
+        }
+        Err(findings) => (findings, Vec::new()),
+    };
+    Findings {
+        source: description.source,
+        written,
+        observed,
+    }
+}
+
+fn report<'a>(file: &'a str, findings: &'a Findings) -> Report<'a> {
     let of = |severity: Severity| {
-        let finding = |finding: &'a Diagnostic| {
-            let place = finding.place(source);
-            Finding {
-                kind: finding.kind.name(),
-                line: place.map_or(0, |place| place.line),
-                column: place.map_or(0, |place| place.column),
-                message: &finding.message,
-                help: finding.help.as_deref().unwrap_or_default(),
-            }
-        };
-        findings
+        let written = findings
+            .written()
+            .filter(|finding| finding.severity == severity)
+            .map(|finding| {
+                let place = finding.place(&findings.source);
+                Finding {
+                    kind: finding.kind.name(),
+                    line: place.map_or(0, |place| place.line),
+                    column: place.map_or(0, |place| place.column),
+                    message: &finding.message,
+                    help: finding.help.as_deref().unwrap_or_default(),
+                }
+            });
+        let observed = findings
+            .observed
             .iter()
             .filter(|finding| finding.severity == severity)
-            .map(finding)
-            .collect()
+            .map(|finding| Finding {
+                kind: finding.kind,
+                line: finding.line,
+                column: u32::from(finding.line > 0),
+                message: &finding.message,
+                help: finding.help,
+            });
+        written.chain(observed).collect()
     };
     Report {
         file,
-        ok: !findings.has_errors(),
+        ok: findings.n_errors() == 0,
         errors: of(Severity::Error),
         warnings: of(Severity::Warning),
-        left_out: findings.n_left_out(),
+        left_out: findings.written.n_left_out(),
     }
 }
 
@@ -163,26 +235,20 @@ fn unread<'a>(file: &'a str, message: &'a str) -> Report<'a> {
     }
 }
 
-fn draw(
-    out: &mut impl Write,
-    file: &str,
-    source: &Source,
-    findings: &Diagnostics,
-    all: bool,
-) -> anyhow::Result<()> {
+fn draw(out: &mut impl Write, file: &str, findings: &Findings, all: bool) -> anyhow::Result<()> {
+    let source = &findings.source;
     let mut n_of_kind: BTreeMap<Kind, usize> = BTreeMap::new();
-    for finding in findings {
+    for finding in findings.written() {
         let n_before = n_of_kind.entry(finding.kind).or_default();
         *n_before += 1;
         if all || finding.severity == Severity::Error || *n_before <= MOST_PER_KIND {
             writeln!(out, "{}\n", render(finding, source, file, render_options()))?;
         }
     }
-    let n_errors = findings.n_errors();
-    let n_warnings = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Warning)
-        .count();
+    for finding in &findings.observed {
+        writeln!(out, "{}\n", finding.draw(source, file))?;
+    }
+    let (n_errors, n_warnings) = (findings.n_errors(), findings.n_warnings());
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let verdict = if n_errors > 0 {
         "cannot be played"
@@ -203,11 +269,11 @@ fn draw(
     if !hidden.is_empty() {
         writeln!(out, "  not shown: {} (--all shows them)", hidden.join(", "))?;
     }
-    if findings.n_left_out() > 0 {
+    if findings.written.n_left_out() > 0 {
         writeln!(
             out,
             "  and {} further findings that were not kept",
-            findings.n_left_out()
+            findings.written.n_left_out()
         )?;
     }
     Ok(())
