@@ -141,7 +141,7 @@ mod tests {
         ];
         let mut seen: Vec<Vec<u32>> = Vec::new();
         for_each_joint(&legal, |joint| {
-            seen.push(joint.moves().iter().map(|of| of.0).collect())
+            seen.push(joint.moves().iter().map(|of| of.0).collect());
         });
         let expected: [[u32; 3]; 4] = [[1, 7, 3], [1, 7, 4], [2, 7, 3], [2, 7, 4]];
         assert_eq!(seen, expected.map(|joint| joint.to_vec()));

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use agon_engine::optimize::Pass;
 use agon_engine::{Grounded, Interpreter, JointMove, Machine, MoveId, RoleId, State};
@@ -273,7 +274,7 @@ fn read_game(game: &str, args: &Args) -> anyhow::Result<(Arc<Rules>, Trace)> {
 fn verify_engine(engine: Engine, rules: &Arc<Rules>, trace: &Trace) -> Outcome {
     let compared = match engine {
         Engine::Interpreter => verify_interpreter(rules, trace),
-        Engine::Scalar => match ground(rules, &GroundLimits::default(), &|| false) {
+        Engine::Scalar => match ground(rules, &GroundLimits::default(), &patience()) {
             Ok(program) => verify_scalar(program, rules, trace),
             Err(error) => {
                 let reason = error.to_string();
@@ -288,6 +289,12 @@ fn verify_engine(engine: Engine, rules: &Arc<Rules>, trace: &Trace) -> Outcome {
         },
         Err(difference) => Outcome::Failed(difference),
     }
+}
+
+/// Asked by the grounder: true once a game has had time enough.
+fn patience() -> impl Fn() -> bool {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    move || Instant::now() > deadline
 }
 
 fn verify_scalar(program: GroundProgram, rules: &Rules, trace: &Trace) -> Result<usize, String> {
