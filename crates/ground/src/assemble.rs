@@ -408,7 +408,8 @@ impl Assembly<'_, '_> {
             bodies.clear();
             for &rule in by_head.of(atom) {
                 let body = raw.body(rule as usize);
-                if self.fires(body) {
+                // A rule that needs its own head never adds anything.
+                if self.fires(body) && !body.contains(&(atom * 2)) {
                     let start = literals.len();
                     self.add_body(body, &mut literals);
                     bodies.push((start as u32, literals.len() as u32));

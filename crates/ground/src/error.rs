@@ -20,7 +20,7 @@ impl Default for GroundLimits {
         GroundLimits {
             rules: 20_000_000,
             bytes: 2 << 30,
-            steps: 150_000_000,
+            steps: 100_000_000,
             depth: 1000,
         }
     }

@@ -178,6 +178,7 @@ fn attempt(
         &mut store,
     )
     .map_err(|exceeded| explain(&exceeded, &split.reachable[exceeded.clause]))?;
+    rows.complete();
     let mut is_dynamic = nature.is_dynamic;
     for relation in is_dynamic.len()..rows.catalog.len() {
         let keyword = rows.catalog.meaning(RelId(relation as u32)).relation();

@@ -136,6 +136,20 @@ impl<'a> Rows<'a> {
         Some(follower)
     }
 
+    /// Numbers the relation that follows from each one over fluents or moves, also where that has no rows.
+    pub(crate) fn complete(&mut self) {
+        for relation in self.catalog.ids() {
+            let meaning = self.catalog.meaning(relation);
+            let follower = match meaning.relation() {
+                _ if matches!(meaning, Meaning::OfAny(_)) => continue,
+                Some(RelationId::INIT | RelationId::NEXT) => RelationId::TRUE,
+                Some(RelationId::LEGAL) => RelationId::DOES,
+                _ => continue,
+            };
+            self.counterpart(relation, follower);
+        }
+    }
+
     /// The relation of another keyword with the same shape.
     pub(crate) fn counterpart(&mut self, relation: RelId, keyword: RelationId) -> RelId {
         let meaning = match self.catalog.meaning(relation) {

@@ -120,15 +120,9 @@ fn recursion_through_the_state_becomes_rules_in_a_circle() {
             (next (edge b a)) <= (true (edge b a))
             (next (edge b a)) <= (does r (join b a))
             (path a b) <= (true (edge a b))
-            (path a b) <= (path a b) (path a a)
-            (path a b) <= (path a b) (path b b)
             (path b a) <= (true (edge b a))
-            (path b a) <= (path b a) (path a a)
-            (path b a) <= (path b a) (path b b)
             (path a a) <= (path a b) (path b a)
-            (path a a) <= (path a a)
             (path b b) <= (path a b) (path b a)
-            (path b b) <= (path b b)
             terminal <= (path a a)
         "#]],
     );
