@@ -257,17 +257,12 @@ fn check_warns_of_what_is_too_large_to_ground() {
         "{LIGHT}{digits}
 (<= (next (big ?a ?b ?c ?e ?f ?g)) (d ?a) (d ?b) (d ?c) (d ?e) (d ?f) (d ?g) (does robot (set on)))"
     );
-    check(
-        "too_large",
-        &sheet,
-        &["check", "game.kif"],
-        expect![[r#"
-        warning[too-large-to-ground]: not grounded within 1 s; it may be played by the interpreter
-        --> game.kif
-
-        game.kif: ok, 0 errors, 1 warning
-    "#]],
-    );
+    // Which of its bounds comes first, memory, steps or time, depends on the machine.
+    let output = Folder::new("too_large", &sheet).run(&["check", "game.kif"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("warning[too-large-to-ground]"), "{text}");
+    assert!(text.contains("interpreter"), "{text}");
 }
 
 #[test]

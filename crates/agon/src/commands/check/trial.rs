@@ -16,14 +16,14 @@ use agon_ground::{GroundError, GroundLimits, GroundProgram, Truth, ground};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Counted bounds on grounding; each alone keeps it near a second.
+/// Counted bounds on grounding; each alone keeps it well below a second.
 const GROUND_LIMITS: GroundLimits = GroundLimits {
     rules: 1_000_000,
-    bytes: 300 << 20,
-    steps: 10_000_000,
+    bytes: 200 << 20,
+    steps: 5_000_000,
     depth: 100,
 };
-const GROUND_TIME: Duration = Duration::from_secs(1);
+const GROUND_TIME: Duration = Duration::from_millis(400);
 
 /// The same for one question to the interpreter.
 const INTERPRETER_LIMITS: agon_engine::interpreter::Limits = agon_engine::interpreter::Limits {
@@ -161,8 +161,8 @@ fn does_not_ground(rules: &Rules, error: &GroundError) -> Observation {
         }
         GroundError::Stopped => {
             let message = format!(
-                "not grounded within {} s; it may be played by the interpreter",
-                GROUND_TIME.as_secs()
+                "not grounded within {} ms; it may be played by the interpreter",
+                GROUND_TIME.as_millis()
             );
             Observation::warning(TOO_LARGE, message)
         }
