@@ -3,59 +3,36 @@
 //! Sound only because a machine is fed legal moves. If `legal m` is the conjunction `a & b`, then a gate that reads
 //! `does m` need not read a or b as well; if it reads the complement of a, it is never true.
 
-use crate::network::{Builder, Network, Node, Signal};
+use crate::network::{Network, Signal};
+use crate::optimize::rewrite::rewrite;
 
 /// The same network, where gates with a move in them drop what its legality implies.
 #[must_use]
 pub(crate) fn does_legal(network: &Network) -> Network {
     let legal_of = legal_by_input(network);
     let first_input = network.input(0).0;
-    let mut builder = Builder::new(network.n_bases, network.n_inputs);
-    let mut new: Vec<Signal> = vec![Signal::FALSE; network.n_nodes()];
-    let mut loops = Vec::new();
     let (mut inputs, mut implied) = (Vec::new(), Vec::new());
-    for node in network.nodes() {
-        new[node.idx()] = match network.node(node) {
-            Node::True => Signal::TRUE,
-            Node::Base(base) => builder.base(base),
-            Node::Input(input) => builder.input(input),
-            Node::Loop(of) => {
-                let signal = builder.new_loop();
-                loops.push((signal, network.loops[of as usize]));
-                signal
-            }
-            Node::And(signals) => {
-                implied.clear();
-                for signal in signals.iter().filter(|signal| !signal.is_complement()) {
-                    let input = signal.node().0.wrapping_sub(first_input);
-                    if let Some(&legal) = legal_of.get(input as usize) {
-                        implied.push(legal);
-                        if !legal.is_complement() {
-                            implied.extend_from_slice(network.inputs_of(legal.node()));
-                        }
-                    }
+    rewrite(network, |builder, carried, _, signals| {
+        implied.clear();
+        for signal in signals.iter().filter(|signal| !signal.is_complement()) {
+            let input = signal.node().0.wrapping_sub(first_input);
+            if let Some(&legal) = legal_of.get(input as usize) {
+                implied.push(legal);
+                if !legal.is_complement() {
+                    implied.extend_from_slice(network.inputs_of(legal.node()));
                 }
-                inputs.clear();
-                for &signal in signals {
-                    if implied.contains(&!signal) {
-                        inputs.push(Signal::FALSE);
-                    } else if !implied.contains(&signal) {
-                        inputs.push(new[signal.node().idx()].complement_if(signal.is_complement()));
-                    }
-                }
-                builder.and(&inputs)
             }
-        };
-    }
-    let map = |signal: Signal| new[signal.node().idx()].complement_if(signal.is_complement());
-    for &(signal, definition) in &loops {
-        builder.define(signal, map(definition));
-    }
-    let mut lean = builder.finish();
-    let definitions = std::mem::take(&mut lean.loops);
-    network.map_outputs(&mut lean, map);
-    lean.loops = definitions;
-    lean
+        }
+        inputs.clear();
+        for &signal in signals {
+            if implied.contains(&!signal) {
+                inputs.push(Signal::FALSE);
+            } else if !implied.contains(&signal) {
+                inputs.push(carried.signal(signal));
+            }
+        }
+        builder.and(&inputs)
+    })
 }
 
 /// When each input is legal.

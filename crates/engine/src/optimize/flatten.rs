@@ -3,7 +3,8 @@
 //! Fewer gates, fewer levels, the same number of other edges. Only plain readings merge; a complemented one is an OR of
 //! ORs seen from the other side, and merges where both complements meet: `~(~(a & b) & …)` stays as it is.
 
-use crate::network::{Builder, Network, Node, Signal};
+use crate::network::{Network, Node, Signal};
+use crate::optimize::rewrite::rewrite;
 
 /// The same network with single-reader gates merged into their readers.
 #[must_use]
@@ -25,43 +26,22 @@ pub(crate) fn flatten(network: &Network) -> Network {
             && n_readers[node.idx()] == 1
             && is_plain[node.idx()]
     };
-    let mut builder = Builder::new(network.n_bases, network.n_inputs);
-    let mut new: Vec<Signal> = vec![Signal::FALSE; network.n_nodes()];
-    let mut loops = Vec::new();
     let (mut inputs, mut open) = (Vec::new(), Vec::new());
-    for node in network.nodes() {
-        new[node.idx()] = match network.node(node) {
-            Node::True => Signal::TRUE,
-            Node::Base(base) => builder.base(base),
-            Node::Input(input) => builder.input(input),
-            Node::Loop(of) => {
-                let signal = builder.new_loop();
-                loops.push((signal, network.loops[of as usize]));
-                signal
+    rewrite(network, |builder, carried, node, signals| {
+        // It becomes part of its reader, and nobody else asks for it.
+        if merges(Signal::new(node, false)) {
+            return Signal::FALSE;
+        }
+        inputs.clear();
+        open.clear();
+        open.extend_from_slice(signals);
+        while let Some(signal) = open.pop() {
+            if merges(signal) {
+                open.extend_from_slice(network.inputs_of(signal.node()));
+            } else {
+                inputs.push(carried.signal(signal));
             }
-            Node::And(_) if merges(Signal::new(node, false)) => continue,
-            Node::And(signals) => {
-                inputs.clear();
-                open.clear();
-                open.extend_from_slice(signals);
-                while let Some(signal) = open.pop() {
-                    if merges(signal) {
-                        open.extend_from_slice(network.inputs_of(signal.node()));
-                    } else {
-                        inputs.push(new[signal.node().idx()].complement_if(signal.is_complement()));
-                    }
-                }
-                builder.and(&inputs)
-            }
-        };
-    }
-    let map = |signal: Signal| new[signal.node().idx()].complement_if(signal.is_complement());
-    for &(signal, definition) in &loops {
-        builder.define(signal, map(definition));
-    }
-    let mut flat = builder.finish();
-    let definitions = std::mem::take(&mut flat.loops);
-    network.map_outputs(&mut flat, map);
-    flat.loops = definitions;
-    flat
+        }
+        builder.and(&inputs)
+    })
 }

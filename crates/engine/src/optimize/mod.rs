@@ -11,6 +11,7 @@ mod flatten;
 mod forced;
 mod one_hot;
 mod prune;
+mod rewrite;
 pub(crate) mod sequential;
 
 use std::fmt;

@@ -5,7 +5,8 @@
 //! than half of the moves are replaced by one signal that says "one of the rest". The last is what rules like "a cell
 //! keeps its piece if the move touches another cell" come down to: two thousand readings become forty.
 
-use crate::network::{Builder, Network, Node, Signal};
+use crate::network::{Network, Signal};
+use crate::optimize::rewrite::rewrite;
 
 /// The same network with such readings replaced. `possible` says which inputs can be on at all.
 #[must_use]
@@ -25,80 +26,53 @@ pub(crate) fn one_hot(network: &Network, possible: &[bool]) -> Network {
                 .count()
         })
         .collect();
-    let mut builder = Builder::new(network.n_bases, network.n_inputs);
-    let mut new: Vec<Signal> = vec![Signal::FALSE; network.n_nodes()];
-    let mut loops = Vec::new();
     let mut inputs = Vec::new();
     // Per role of the gate at hand: the move it asks for, and those it excludes.
     let mut wanted: Vec<Option<u32>> = vec![None; network.roles.len()];
     let mut excluded: Vec<Vec<u32>> = vec![Vec::new(); network.roles.len()];
-    for node in network.nodes() {
-        new[node.idx()] = match network.node(node) {
-            Node::True => Signal::TRUE,
-            Node::Base(base) => builder.base(base),
-            Node::Input(input) => builder.input(input),
-            Node::Loop(of) => {
-                let signal = builder.new_loop();
-                loops.push((signal, network.loops[of as usize]));
-                signal
-            }
-            Node::And(signals) => {
-                inputs.clear();
-                wanted.fill(None);
-                excluded.iter_mut().for_each(Vec::clear);
-                let mut is_false = false;
-                for &signal in signals {
-                    match input_of(signal) {
-                        None => inputs
-                            .push(new[signal.node().idx()].complement_if(signal.is_complement())),
-                        Some(input) if signal.is_complement() => {
-                            if possible[input as usize] {
-                                excluded[role_of[input as usize]].push(input);
-                            }
-                        }
-                        Some(input) => {
-                            is_false |= wanted[role_of[input as usize]].replace(input).is_some();
-                            is_false |= !possible[input as usize];
-                        }
+    rewrite(network, |builder, carried, _, signals| {
+        inputs.clear();
+        wanted.fill(None);
+        excluded.iter_mut().for_each(Vec::clear);
+        let mut is_false = false;
+        for &signal in signals {
+            match input_of(signal) {
+                None => inputs.push(carried.signal(signal)),
+                Some(input) if signal.is_complement() => {
+                    if possible[input as usize] {
+                        excluded[role_of[input as usize]].push(input);
                     }
                 }
-                for (role, signals) in network.roles.iter().enumerate() {
-                    if let Some(input) = wanted[role] {
-                        is_false |= excluded[role].contains(&input);
-                        inputs.push(builder.input(input));
-                        continue;
-                    }
-                    if excluded[role].len() * 2 <= n_possible[role] {
-                        inputs.extend(excluded[role].iter().map(|&input| !builder.input(input)));
-                        continue;
-                    }
-                    let first = signals.first_input;
-                    let all = first..first + signals.legal.len() as u32;
-                    let rest: Vec<Signal> = all
-                        .filter(|input| {
-                            possible[*input as usize] && !excluded[role].contains(input)
-                        })
-                        .map(|input| builder.input(input))
-                        .collect();
-                    inputs.push(builder.or(&rest));
-                }
-                if is_false {
-                    Signal::FALSE
-                } else {
-                    builder.and(&inputs)
+                Some(input) => {
+                    is_false |= wanted[role_of[input as usize]].replace(input).is_some();
+                    is_false |= !possible[input as usize];
                 }
             }
-        };
-    }
-    let map = |signal: Signal| new[signal.node().idx()].complement_if(signal.is_complement());
-    for &(signal, definition) in &loops {
-        builder.define(signal, map(definition));
-    }
-    let mut lean = builder.finish();
-    let definitions = std::mem::take(&mut lean.loops);
-    network.map_outputs(&mut lean, map);
-    lean.loops = definitions;
-    lean
+        }
+        for (role, signals) in network.roles.iter().enumerate() {
+            if let Some(input) = wanted[role] {
+                is_false |= excluded[role].contains(&input);
+                inputs.push(builder.input(input));
+                continue;
+            }
+            if excluded[role].len() * 2 <= n_possible[role] {
+                inputs.extend(excluded[role].iter().map(|&input| !builder.input(input)));
+                continue;
+            }
+            let first = signals.first_input;
+            let all = first..first + signals.legal.len() as u32;
+            let rest: Vec<Signal> = all
+                .filter(|input| possible[*input as usize] && !excluded[role].contains(input))
+                .map(|input| builder.input(input))
+                .collect();
+            inputs.push(builder.or(&rest));
+        }
+        if is_false {
+            Signal::FALSE
+        } else {
+            builder.and(&inputs)
+        }
+    })
 }
 
 fn role_by_input(network: &Network) -> Vec<usize> {

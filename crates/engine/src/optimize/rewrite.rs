@@ -1,0 +1,44 @@
+//! The frame of passes that look at one gate at a time: everything else is carried over as it is.
+
+use crate::network::{Builder, Network, Node, NodeId, Signal};
+
+/// What the nodes seen so far have become.
+pub(crate) struct Carried(Vec<Signal>);
+
+impl Carried {
+    /// The new signal of an old one.
+    pub(crate) fn signal(&self, old: Signal) -> Signal {
+        self.0[old.node().idx()].complement_if(old.is_complement())
+    }
+}
+
+/// Rebuilds a network in node order; `gate` says what each gate becomes, from its node and the signals that it reads.
+pub(crate) fn rewrite(
+    network: &Network,
+    mut gate: impl FnMut(&mut Builder, &Carried, NodeId, &[Signal]) -> Signal,
+) -> Network {
+    let mut builder = Builder::new(network.n_bases, network.n_inputs);
+    let mut carried = Carried(vec![Signal::FALSE; network.n_nodes()]);
+    let mut loops = Vec::new();
+    for node in network.nodes() {
+        carried.0[node.idx()] = match network.node(node) {
+            Node::True => Signal::TRUE,
+            Node::Base(base) => builder.base(base),
+            Node::Input(input) => builder.input(input),
+            Node::Loop(of) => {
+                let signal = builder.new_loop();
+                loops.push((signal, network.loops[of as usize]));
+                signal
+            }
+            Node::And(signals) => gate(&mut builder, &carried, node, signals),
+        };
+    }
+    for (signal, definition) in loops {
+        builder.define(signal, carried.signal(definition));
+    }
+    let mut rewritten = builder.finish();
+    let definitions = std::mem::take(&mut rewritten.loops);
+    network.map_outputs(&mut rewritten, |signal| carried.signal(signal));
+    rewritten.loops = definitions;
+    rewritten
+}
