@@ -1,10 +1,14 @@
 //! The scalar engine: one state, where only changes propagate.
 //!
 //! Each gate counts its inputs that are false; it is true when the count is zero. When a node flips, the counts of its
-//! readers move by one, and those whose value no longer fits are marked. Nodes are numbered by level and marks are bits,
-//! so that the next marked node is the next set bit, and each gate is looked at once per step at most. Outputs are bits
-//! of one array, flipped as their nodes flip: the next state is then a copy of words, and the legal moves of a role are
-//! the bits of a few words.
+//! readers move by one, and a count that comes to zero or leaves it toggles the mark of its gate: a gate is marked exactly
+//! if it must flip. Nodes are numbered by level and marks are bits, so that the next marked node is the next set bit, and
+//! each gate flips once per step at most. Outputs are bits of one array, flipped as their nodes flip: the next state is
+//! then a copy of words, and the legal moves of a role are the bits of a few words.
+//!
+//! What a flip does depends on data that no branch predictor can foresee, so the inner loop has no branches but its own:
+//! readers come in chunks of equal size, filled up with readers of no consequence, and each node has exactly one output bit,
+//! most of them in a word that nobody looks at.
 //!
 //! Not everything is asked for at every step. Gates are of three classes: what legal moves and the end need, what only
 //! goals need, what only the next state needs. Each class has its own range of numbers, whose marks wait until somebody
@@ -36,15 +40,13 @@ use crate::state::{MoveId, RoleId, State};
 struct Layout {
     n_state_words: usize,
     n_places: usize,
-    /// Per place: where its readers begin in `readers`, of three kinds one after the other.
+    /// Per place: who reads it.
     readers: Vec<Readers>,
     /// Gates that read a place: twice their own place, plus one for a complement.
-    gates: Vec<u32>,
-    /// Output bits that a place flips.
-    bits: Vec<u32>,
+    chunks: Vec<Chunk>,
     /// Components that a place touches, by the place where they open.
-    opens: Vec<u32>,
-    /// The summary words of each class.
+    opens: rustc_hash::FxHashMap<u32, Vec<u32>>,
+    /// The words of marks of each class.
     classes: [(usize, usize); N_CLASSES],
     /// What happens at places that are no gates, by place.
     events: rustc_hash::FxHashMap<u32, Event>,
@@ -57,12 +59,19 @@ struct Layout {
     seed: Memory,
 }
 
-/// Where the readers of a place stand.
+/// Readers of a place, as many as are handled together.
+type Chunk = [u32; CHUNK];
+const CHUNK: usize = 2;
+
+/// Who reads a place.
 #[derive(Clone, Copy, Default)]
 struct Readers {
-    gates: (u32, u32),
-    bits: (u32, u32),
-    opens: (u32, u32),
+    /// Where its chunks begin.
+    first: u32,
+    /// Twice the number of its chunks, plus one if it touches components.
+    n_chunks: u32,
+    /// The output bit that it flips.
+    bit: u32,
 }
 
 /// The opening or closing of a component.
@@ -71,7 +80,10 @@ enum Event {
     /// Resets these loops, then marks the closing.
     Open { loops: Vec<u32>, close: u32 },
     /// Sets the loops whose definitions hold (place, and whether it is a complement), then marks itself again.
-    Close { loops: Vec<(u32, u32, bool)> },
+    Close {
+        loops: Vec<(u32, u32, bool)>,
+        open: u32,
+    },
 }
 
 /// Where the output bits stand: first the next state, then the legal moves of each role, then goals and the end.
@@ -80,7 +92,23 @@ struct Slots {
     legal_words: Vec<(usize, usize)>,
     goal_bits: Vec<(u32, u32)>,
     terminal_bit: u32,
+    /// A bit in a word that nobody reads.
+    unused_bit: u32,
     n_words: usize,
+}
+
+impl Slots {
+    /// Who waits for an output bit.
+    fn class(&self, slot: u32) -> u8 {
+        let word = slot as usize / 64;
+        if self.legal_words.iter().all(|&(start, _)| word < start) {
+            NEXT
+        } else if self.goal_bits.iter().any(|&(start, end)| (start..end).contains(&slot)) {
+            GOAL
+        } else {
+            PLAY
+        }
+    }
 }
 
 /// The classes of gates.
@@ -89,14 +117,10 @@ const GOAL: u8 = 1;
 const NEXT: u8 = 2;
 const N_CLASSES: usize = 3;
 
-/// Places per summary word: 64 words of 64 marks. Classes begin at multiples of it.
-const BLOCK: usize = 64 * 64;
-
-/// In a place's word: the value, below the count of false inputs.
-const VALUE: u32 = 1;
-const ONE: u32 = 4;
-/// In a place's word: it is an event, never a gate.
-const EVENT: u32 = 2;
+/// The count of a place that is an event, never a gate.
+const EVENT: u32 = u32::MAX;
+/// The count of the place that fills chunks up: so high that it never comes to zero.
+const FILLER: u32 = 1 << 31;
 
 /// What changes as a machine steps.
 #[derive(Clone, Default)]
@@ -105,30 +129,21 @@ struct Memory {
     /// The next state while it is being loaded.
     next: Vec<u64>,
     outputs: Vec<u64>,
-    /// Per place: `ONE` times the number of false inputs, plus `VALUE` if it is true.
-    words: Vec<u32>,
+    /// Per place: how many of its inputs are false; it is true at zero. What is given is 0 or 1.
+    counts: Vec<u32>,
+    /// A bit per place that must flip, or per event that must happen.
     marks: Vec<u64>,
-    /// A bit per word of marks that is not zero.
-    summary: Vec<u64>,
     /// The input of each role that is on, or `NONE`.
     does: Vec<u32>,
 }
 
 impl Memory {
-    #[inline]
     fn mark(&mut self, place: u32) {
-        let word = place as usize / 64;
-        debug_assert!((place as usize) < self.words.len());
-        // SAFETY: places are below `n_places`, a multiple of `BLOCK`; there is a mark for each of them and a summary bit
-        // for each word of marks.
-        unsafe {
-            *self.marks.get_unchecked_mut(word) |= 1 << (place % 64);
-            *self.summary.get_unchecked_mut(word / 64) |= 1 << (word % 64);
-        }
+        self.marks[place as usize / 64] |= 1 << (place % 64);
     }
 
     fn value(&self, place: u32) -> bool {
-        self.words[place as usize] & VALUE != 0
+        self.counts[place as usize] == 0
     }
 }
 
@@ -137,14 +152,13 @@ impl Layout {
         let levels = levels(network);
         let class_of = classes(network, &levels);
         let slots = slots(network);
-        let order = Order::new(network, &levels, &class_of);
+        let order = Order::new(network, &levels, &class_of, &slots);
         let mut layout = Layout {
             n_state_words: (network.n_bases as usize).div_ceil(64),
             n_places: order.n_places,
             readers: vec![Readers::default(); order.n_places],
-            gates: Vec::with_capacity(network.n_edges()),
-            bits: Vec::new(),
-            opens: Vec::new(),
+            chunks: Vec::new(),
+            opens: rustc_hash::FxHashMap::default(),
             classes: order.classes,
             events: order.events(network, &levels),
             base_places: (0..network.n_bases)
@@ -167,9 +181,8 @@ impl Layout {
     }
 
     fn add_readers(&mut self, network: &Network, levels: &Levels, order: &Order) {
+        // Step 1. Whom each place tells.
         let mut gates: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
-        let mut bits: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
-        let mut opens: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
         for node in network.nodes() {
             let component = levels.component[node.idx()];
             let of_loop = match network.node(node) {
@@ -177,27 +190,42 @@ impl Layout {
                 _ => None,
             };
             for &signal in network.inputs_of(node).iter().chain(&of_loop) {
-                let read = order.places[signal.node().idx()] as usize;
+                let read = order.places[signal.node().idx()];
                 if of_loop.is_none() {
-                    gates[read]
+                    gates[read as usize]
                         .push(order.places[node.idx()] * 2 + u32::from(signal.is_complement()));
                 }
                 if component != NONE && levels.component[signal.node().idx()] != component {
-                    opens[read].push(order.opens[component as usize]);
+                    let opens = self.opens.entry(read).or_default();
+                    opens.push(order.opens[component as usize]);
+                    opens.sort_unstable();
+                    opens.dedup();
                 }
             }
         }
-        for (slot, signal) in output_slots(network, &self.slots) {
-            bits[order.places[signal.node().idx()] as usize].push(slot);
+        // Step 2. Output bits: a place flips one, and each further one through a place of its own.
+        for readers in &mut self.readers {
+            readers.bit = self.slots.unused_bit;
         }
-        for place in 0..self.n_places {
-            opens[place].sort_unstable();
-            opens[place].dedup();
-            gates[place].sort_unstable();
-            let readers = &mut self.readers[place];
-            readers.gates = append(&mut self.gates, &gates[place]);
-            readers.bits = append(&mut self.bits, &bits[place]);
-            readers.opens = append(&mut self.opens, &opens[place]);
+        for &(slot, source, place) in &order.bits {
+            self.readers[place as usize].bit = slot;
+            if place != source {
+                gates[source as usize].push(place * 2);
+            }
+        }
+        // Step 3. Chunks of equal size.
+        for (place, gates) in gates.iter_mut().enumerate() {
+            gates.sort_unstable();
+            let first = self.chunks.len();
+            for some in gates.chunks(CHUNK) {
+                let mut chunk = [order.filler * 2; CHUNK];
+                chunk[..some.len()].copy_from_slice(some);
+                self.chunks.push(chunk);
+            }
+            let n_chunks = (self.chunks.len() - first) as u32;
+            self.readers[place].first = first as u32;
+            self.readers[place].n_chunks =
+                n_chunks * 2 + u32::from(self.opens.contains_key(&(place as u32)));
         }
     }
 
@@ -207,34 +235,39 @@ impl Layout {
             state: vec![0; self.n_state_words],
             next: vec![0; self.n_state_words],
             outputs: vec![0; self.slots.n_words],
-            words: vec![ONE; self.n_places],
+            counts: vec![1; self.n_places],
             marks: vec![0; self.n_places / 64],
-            summary: vec![0; self.n_places / BLOCK],
             does: vec![NONE; self.role_inputs.len()],
         };
-        // Step 1. Gates read what is false: only complements are satisfied. Everything is looked at once.
-        memory.words[order.places[0] as usize] = VALUE;
+        // Step 1. Everything is false but the constant; those whose inputs are satisfied by that are marked.
+        memory.counts[order.places[0] as usize] = 0;
+        memory.counts[order.filler as usize] = FILLER;
+        let is_false = |memory: &Memory, signal: Signal| {
+            signal.is_complement() == memory.value(order.places[signal.node().idx()])
+        };
+        let mut counts = Vec::new();
         for node in network.nodes() {
             if let Node::And(signals) = network.node(node) {
-                let is_false = |signal: &&Signal| {
-                    signal.is_complement() == memory.value(order.places[signal.node().idx()])
-                };
-                let count = signals.iter().filter(is_false).count() as u32;
-                let place = order.places[node.idx()];
-                memory.words[place as usize] = count * ONE;
+                let count = signals.iter().filter(|&&signal| is_false(&memory, signal)).count();
+                counts.push((order.places[node.idx()], count as u32));
+            }
+        }
+        for (place, count) in counts {
+            memory.counts[place as usize] = count;
+            if count == 0 {
                 memory.mark(place);
             }
         }
         for (&place, event) in &self.events {
-            memory.words[place as usize] = EVENT;
+            memory.counts[place as usize] = EVENT;
             if let Event::Open { .. } = event {
                 memory.mark(place);
             }
         }
         // Step 2. Outputs of nodes that are false now: only complements are on.
         for (slot, signal) in output_slots(network, &self.slots) {
-            let value = memory.value(order.places[signal.node().idx()]) != signal.is_complement();
-            memory.outputs[slot as usize / 64] |= u64::from(value) << (slot % 64);
+            let is_true = signal.constant().unwrap_or(signal.is_complement());
+            memory.outputs[slot as usize / 64] |= u64::from(is_true) << (slot % 64);
         }
         // Step 3. Evaluate.
         for class in 0..N_CLASSES {
@@ -248,9 +281,10 @@ impl Layout {
             let mut changed = memory.state[word] ^ new;
             memory.state[word] = new;
             while changed != 0 {
-                let base = word * 64 + changed.trailing_zeros() as usize;
+                let bit = changed.trailing_zeros();
                 changed &= changed - 1;
-                self.flip(memory, self.base_places[base]);
+                let place = self.base_places[word * 64 + bit as usize];
+                self.set(memory, place, new >> bit & 1 == 1);
             }
         }
     }
@@ -264,38 +298,54 @@ impl Layout {
                 continue;
             }
             if before != NONE {
-                self.flip(memory, self.input_places[before as usize]);
+                self.set(memory, self.input_places[before as usize], false);
             }
-            self.flip(memory, self.input_places[input as usize]);
+            self.set(memory, self.input_places[input as usize], true);
             memory.does[role] = input;
         }
     }
 
-    /// Changes the value of a place and tells its readers.
+    /// Changes something given to this value, which it does not have.
     #[inline]
-    fn flip(&self, memory: &mut Memory, place: u32) {
-        let word = &mut memory.words[place as usize];
-        *word ^= VALUE;
-        let value = *word & VALUE;
-        let readers = self.readers[place as usize];
-        for &reader in &self.gates[readers.gates.0 as usize..readers.gates.1 as usize] {
-            let target = reader >> 1;
-            // SAFETY: `add_readers` writes only places below `n_places`, and every memory has that many words.
-            let word = unsafe { memory.words.get_unchecked_mut(target as usize) };
-            // Satisfied: one false input less. The value differs from the complement mark exactly then.
-            let is_satisfied = value ^ (reader & 1);
-            *word = word
-                .wrapping_add(ONE)
-                .wrapping_sub(is_satisfied * (2 * ONE));
-            // It is true with false inputs, or false without.
-            if *word == 0 || (*word & VALUE != 0 && *word != VALUE) {
-                memory.mark(target);
+    fn set(&self, memory: &mut Memory, place: u32, value: bool) {
+        memory.counts[place as usize] = u32::from(!value);
+        self.tell(memory, place, value);
+    }
+
+    /// Tells the readers of a place that it has this value now.
+    #[inline]
+    fn tell(&self, memory: &mut Memory, place: u32, value: bool) {
+        let value = u32::from(value);
+        debug_assert!((place as usize) < self.n_places);
+        // SAFETY: places are below `n_places`, and `add_readers` writes only such places, chunks and output bits that
+        // exist; every memory is a clone of `seed`, which has a count and a mark for each place.
+        unsafe {
+            let readers = *self.readers.get_unchecked(place as usize);
+            *memory.outputs.get_unchecked_mut(readers.bit as usize / 64) ^= 1 << (readers.bit % 64);
+            let first = readers.first as usize;
+            let end = first + readers.n_chunks as usize / 2;
+            for chunk in self.chunks.get_unchecked(first..end) {
+                for &reader in chunk {
+                    let target = reader / 2;
+                    let count = memory.counts.get_unchecked_mut(target as usize);
+                    // An input that becomes true takes one away, one that becomes false adds one; the lower of the count
+                    // before and after is zero exactly if the gate changes.
+                    let is_satisfied = value ^ (reader & 1);
+                    let lower = count.wrapping_sub(is_satisfied);
+                    *count = lower + (1 - is_satisfied);
+                    *memory.marks.get_unchecked_mut(target as usize / 64) ^=
+                        u64::from(lower == 0) << (target % 64);
+                }
+            }
+            if readers.n_chunks & 1 == 1 {
+                self.touch(memory, place);
             }
         }
-        for &bit in &self.bits[readers.bits.0 as usize..readers.bits.1 as usize] {
-            memory.outputs[bit as usize / 64] ^= 1 << (bit % 64);
-        }
-        for &open in &self.opens[readers.opens.0 as usize..readers.opens.1 as usize] {
+    }
+
+    /// Marks the components that a place touches.
+    fn touch(&self, memory: &mut Memory, place: u32) {
+        for &open in &self.opens[&place] {
             memory.mark(open);
         }
     }
@@ -303,68 +353,52 @@ impl Layout {
     /// Evaluates all marked places of a class, in order.
     fn settle(&self, memory: &mut Memory, class: u8) {
         let (start, end) = self.classes[class as usize];
-        let mut block = start;
-        while block < end {
-            let Some(word) = lowest(memory.summary[block]) else {
-                block += 1;
+        let mut word = start;
+        while word < end {
+            let marks = memory.marks[word];
+            if marks == 0 {
+                word += 1;
                 continue;
-            };
-            let word = block * 64 + word;
-            let Some(bit) = lowest(memory.marks[word]) else {
-                memory.summary[block] &= !(1 << (word % 64));
-                continue;
-            };
-            memory.marks[word] &= memory.marks[word] - 1;
-            let place = (word * 64 + bit) as u32;
-            let value = memory.words[place as usize];
-            if value == 0 || (value & (VALUE | EVENT) == VALUE && value != VALUE) {
-                self.flip(memory, place);
-            } else if value & EVENT != 0 && self.happen(memory, place) {
+            }
+            memory.marks[word] = marks & (marks - 1);
+            let place = word as u32 * 64 + marks.trailing_zeros();
+            let count = memory.counts[place as usize];
+            if count == EVENT {
                 // Raised loops send their gates back to lower places.
-                block = start;
+                word = self.happen(memory, place).unwrap_or(word);
+            } else {
+                self.tell(memory, place, count == 0);
             }
         }
     }
 
-    /// Opens or closes a component; tells whether lower places are marked now.
-    #[cold]
-    fn happen(&self, memory: &mut Memory, place: u32) -> bool {
+    /// Opens or closes a component; tells the word of marks to go back to, if lower places are marked now.
+    fn happen(&self, memory: &mut Memory, place: u32) -> Option<usize> {
         match &self.events[&place] {
             Event::Open { loops, close } => {
                 for &of in loops {
                     if memory.value(of) {
-                        self.flip(memory, of);
+                        self.set(memory, of, false);
                     }
                 }
                 memory.mark(*close);
-                false
+                None
             }
-            Event::Close { loops } => {
+            Event::Close { loops, open } => {
                 let mut is_raised = false;
                 for &(of, definition, is_complement) in loops {
                     if !memory.value(of) && memory.value(definition) != is_complement {
-                        self.flip(memory, of);
+                        self.set(memory, of, true);
                         is_raised = true;
                     }
                 }
                 if is_raised {
                     memory.mark(place);
                 }
-                is_raised
+                is_raised.then_some(*open as usize / 64)
             }
         }
     }
-}
-
-/// The place of the lowest set bit.
-fn lowest(word: u64) -> Option<usize> {
-    (word != 0).then(|| word.trailing_zeros() as usize)
-}
-
-fn append(all: &mut Vec<u32>, some: &[u32]) -> (u32, u32) {
-    let start = all.len() as u32;
-    all.extend_from_slice(some);
-    (start, all.len() as u32)
 }
 
 /// Which node stands at which place.
@@ -372,20 +406,37 @@ struct Order {
     places: Vec<u32>,
     opens: Vec<u32>,
     closes: Vec<u32>,
+    /// Each output bit with the place of its node and the place that flips it.
+    bits: Vec<(u32, u32, u32)>,
+    /// The place that fills chunks up.
+    filler: u32,
     classes: [(usize, usize); N_CLASSES],
     n_places: usize,
 }
 
+/// What stands at a place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Item {
+    Open(u32),
+    Gate(NodeId),
+    Close(u32),
+    /// A further output of a node, by its index in the list of outputs.
+    Output(u32),
+}
+
 impl Order {
-    fn new(network: &Network, levels: &Levels, class_of: &[u8]) -> Order {
+    fn new(network: &Network, levels: &Levels, class_of: &[u8], slots: &Slots) -> Order {
         let n_components = levels.components.len();
         let mut order = Order {
             places: vec![NONE; network.n_nodes()],
             opens: vec![NONE; n_components],
             closes: vec![NONE; n_components],
+            bits: Vec::new(),
+            filler: 0,
             classes: [(0, 0); N_CLASSES],
             n_places: 0,
         };
+        // Step 1. What is given.
         let mut next = 0;
         for node in network
             .nodes()
@@ -394,38 +445,54 @@ impl Order {
             order.places[node.idx()] = next;
             next += 1;
         }
-        let class_of_component = component_classes(network, levels, class_of);
-        for class in 0..N_CLASSES as u8 {
-            next = next.next_multiple_of(BLOCK as u32);
-            let start = next as usize / BLOCK;
-            // By level; at one level openings come first and closings last.
-            let mut items: Vec<(u32, u8, u32)> = Vec::new();
-            let gates = network
-                .nodes()
-                .filter(|&node| matches!(network.node(node), Node::And(_)));
-            items.extend(
-                gates
-                    .filter(|node| class_of[node.idx()] == class)
-                    .map(|node| (levels.level[node.idx()], 1, node.0)),
-            );
-            for (idx, component) in levels.components.iter().enumerate() {
-                if class_of_component[idx] == class {
-                    items.push((component.open, 0, idx as u32));
-                    items.push((component.close, 2, idx as u32));
-                }
+        order.filler = next;
+        next += 1;
+        // Step 2. The items of each class by level; at one level openings come first and closings last.
+        let mut items: [Vec<(u32, Item)>; N_CLASSES] = Default::default();
+        for node in network.nodes() {
+            if let Node::And(_) = network.node(node) {
+                items[class_of[node.idx()] as usize]
+                    .push((levels.level[node.idx()], Item::Gate(node)));
             }
+        }
+        let class_of_component = component_classes(network, levels, class_of);
+        for (idx, component) in levels.components.iter().enumerate() {
+            let items = &mut items[class_of_component[idx] as usize];
+            items.push((component.open, Item::Open(idx as u32)));
+            items.push((component.close, Item::Close(idx as u32)));
+        }
+        let outputs: Vec<(u32, Signal)> = output_slots(network, slots)
+            .filter(|(_, signal)| signal.constant().is_none())
+            .collect();
+        let mut has_output = vec![false; network.n_nodes()];
+        for (idx, &(slot, signal)) in outputs.iter().enumerate() {
+            if std::mem::replace(&mut has_output[signal.node().idx()], true) {
+                items[slots.class(slot) as usize].push((u32::MAX, Item::Output(idx as u32)));
+            }
+        }
+        // Step 3. Places.
+        let mut output_places = vec![NONE; outputs.len()];
+        for (class, items) in items.iter_mut().enumerate() {
             items.sort_unstable();
-            for (_, kind, idx) in items {
-                match kind {
-                    0 => order.opens[idx as usize] = next,
-                    1 => order.places[idx as usize] = next,
-                    _ => order.closes[idx as usize] = next,
+            next = next.next_multiple_of(64);
+            let start = next as usize / 64;
+            for &(_, item) in items.iter() {
+                match item {
+                    Item::Open(idx) => order.opens[idx as usize] = next,
+                    Item::Gate(node) => order.places[node.idx()] = next,
+                    Item::Close(idx) => order.closes[idx as usize] = next,
+                    Item::Output(idx) => output_places[idx as usize] = next,
                 }
                 next += 1;
             }
-            order.classes[class as usize] = (start, (next as usize).div_ceil(BLOCK));
+            order.classes[class] = (start, (next as usize).div_ceil(64));
         }
-        order.n_places = (next as usize).next_multiple_of(BLOCK);
+        order.n_places = (next as usize).next_multiple_of(64);
+        let bits = outputs.iter().zip(output_places).map(|(&(slot, signal), place)| {
+            let source = order.places[signal.node().idx()];
+            (slot, source, if place == NONE { source } else { place })
+        });
+        order.bits = bits.collect();
         order
     }
 
@@ -454,6 +521,7 @@ impl Order {
                 self.closes[idx],
                 Event::Close {
                     loops: loops.collect(),
+                    open: self.opens[idx],
                 },
             );
         }
@@ -547,7 +615,8 @@ fn slots(network: &Network) -> Slots {
         bit += role.goals.len() as u32;
     }
     slots.terminal_bit = bit;
-    slots.n_words = (bit as usize + 1).div_ceil(64);
+    slots.unused_bit = (bit + 1).next_multiple_of(64);
+    slots.n_words = slots.unused_bit as usize / 64 + 1;
     slots
 }
 
