@@ -386,6 +386,12 @@ impl Builder {
         !self.and(&complements)
     }
 
+    /// The signals that a gate reads; none for what is given.
+    #[must_use]
+    pub fn inputs_of(&self, node: NodeId) -> &[Signal] {
+        self.network.inputs_of(node)
+    }
+
     /// The finished network; its outputs are still to be set.
     #[must_use]
     pub fn finish(self) -> Network {

@@ -103,7 +103,11 @@ impl Slots {
         let word = slot as usize / 64;
         if self.legal_words.iter().all(|&(start, _)| word < start) {
             NEXT
-        } else if self.goal_bits.iter().any(|&(start, end)| (start..end).contains(&slot)) {
+        } else if self
+            .goal_bits
+            .iter()
+            .any(|&(start, end)| (start..end).contains(&slot))
+        {
             GOAL
         } else {
             PLAY
@@ -248,7 +252,10 @@ impl Layout {
         let mut counts = Vec::new();
         for node in network.nodes() {
             if let Node::And(signals) = network.node(node) {
-                let count = signals.iter().filter(|&&signal| is_false(&memory, signal)).count();
+                let count = signals
+                    .iter()
+                    .filter(|&&signal| is_false(&memory, signal))
+                    .count();
                 counts.push((order.places[node.idx()], count as u32));
             }
         }
@@ -355,20 +362,21 @@ impl Layout {
         let (start, end) = self.classes[class as usize];
         let mut word = start;
         while word < end {
-            let marks = memory.marks[word];
-            if marks == 0 {
-                word += 1;
-                continue;
+            let mut marks = std::mem::take(&mut memory.marks[word]);
+            let mut next = word + 1;
+            while marks != 0 {
+                let place = word as u32 * 64 + marks.trailing_zeros();
+                marks &= marks - 1;
+                let count = memory.counts[place as usize];
+                if count == EVENT {
+                    if let Some(w) = self.happen(memory, place) {
+                        next = w.min(next)
+                    }
+                } else {
+                    self.tell(memory, place, count == 0);
+                }
             }
-            memory.marks[word] = marks & (marks - 1);
-            let place = word as u32 * 64 + marks.trailing_zeros();
-            let count = memory.counts[place as usize];
-            if count == EVENT {
-                // Raised loops send their gates back to lower places.
-                word = self.happen(memory, place).unwrap_or(word);
-            } else {
-                self.tell(memory, place, count == 0);
-            }
+            word = next;
         }
     }
 
@@ -476,7 +484,12 @@ impl Order {
             items.sort_unstable();
             next = next.next_multiple_of(64);
             let start = next as usize / 64;
-            for &(_, item) in items.iter() {
+            let mut level_before = NONE;
+            for &(level, item) in items.iter() {
+                if level != level_before {
+                    next = next.next_multiple_of(64);
+                    level_before = level;
+                }
                 match item {
                     Item::Open(idx) => order.opens[idx as usize] = next,
                     Item::Gate(node) => order.places[node.idx()] = next,
@@ -488,10 +501,13 @@ impl Order {
             order.classes[class] = (start, (next as usize).div_ceil(64));
         }
         order.n_places = (next as usize).next_multiple_of(64);
-        let bits = outputs.iter().zip(output_places).map(|(&(slot, signal), place)| {
-            let source = order.places[signal.node().idx()];
-            (slot, source, if place == NONE { source } else { place })
-        });
+        let bits = outputs
+            .iter()
+            .zip(output_places)
+            .map(|(&(slot, signal), place)| {
+                let source = order.places[signal.node().idx()];
+                (slot, source, if place == NONE { source } else { place })
+            });
         order.bits = bits.collect();
         order
     }
