@@ -32,6 +32,7 @@ mod relation;
 mod simplify;
 mod strata;
 mod term;
+mod unfold;
 
 use agon_gdl::{RelationId, Rules, Syntax};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -130,6 +131,7 @@ fn attempt(
     let mut catalog = Catalog::default();
     let mut store = Store::default();
     let clauses = clause::clauses(rules, &mut catalog, &mut store.terms).map_err(Setback::Final)?;
+    let clauses = unfold::unfold(clauses, &catalog);
     let clauses = project::project(clauses, &mut catalog);
     let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(of) if plan.wanted.contains(&of));
     let large: FxHashSet<RelId> = catalog.ids().filter(is_wanted).collect();
