@@ -55,9 +55,13 @@ struct Layout {
     slots: Slots,
     /// Per role: its first input and number of moves.
     role_inputs: Vec<(u32, u32)>,
-    /// Where a machine begins: everything evaluated in the empty state, no move made.
-    seed: Memory,
+    /// Where a machine begins: everything evaluated in the initial state, no move made.
+    start: Memory,
 }
+
+/// A memory with at most so many places is copied when a machine goes back to the initial state; a larger one is brought
+/// there change by change.
+const MOST_COPIED: usize = 4096;
 
 /// Readers of a place, as many as are handled together.
 type Chunk = [u32; CHUNK];
@@ -149,10 +153,19 @@ impl Memory {
     fn value(&self, place: u32) -> bool {
         self.counts[place as usize] == 0
     }
+
+    /// Becomes equal to another memory of the same layout, without allocating.
+    fn copy_from(&mut self, other: &Memory) {
+        self.state.copy_from_slice(&other.state);
+        self.outputs.copy_from_slice(&other.outputs);
+        self.counts.copy_from_slice(&other.counts);
+        self.marks.copy_from_slice(&other.marks);
+        self.does.copy_from_slice(&other.does);
+    }
 }
 
 impl Layout {
-    fn new(network: &Network) -> Layout {
+    fn new(network: &Network, initial: &State) -> Layout {
         let levels = levels(network);
         let class_of = classes(network, &levels);
         let slots = slots(network);
@@ -177,10 +190,11 @@ impl Layout {
                 .iter()
                 .map(|role| (role.first_input, role.legal.len() as u32))
                 .collect(),
-            seed: Memory::default(),
+            start: Memory::default(),
         };
         layout.add_readers(network, &levels, &order);
-        layout.seed = layout.first_memory(network, &order);
+        layout.start = layout.first_memory(network, &order);
+        layout.begin(initial);
         layout
     }
 
@@ -231,6 +245,16 @@ impl Layout {
             self.readers[place].n_chunks =
                 n_chunks * 2 + u32::from(self.opens.contains_key(&(place as u32)));
         }
+    }
+
+    /// Brings the memory that machines start with to the initial state.
+    fn begin(&mut self, initial: &State) {
+        let mut start = std::mem::take(&mut self.start);
+        self.load(&mut start, initial.words());
+        for class in 0..N_CLASSES {
+            self.settle(&mut start, class as u8);
+        }
+        self.start = start;
     }
 
     /// The empty state, evaluated.
@@ -325,7 +349,7 @@ impl Layout {
         let value = u32::from(value);
         debug_assert!((place as usize) < self.n_places);
         // SAFETY: places are below `n_places`, and `add_readers` writes only such places, chunks and output bits that
-        // exist; every memory is a clone of `seed`, which has a count and a mark for each place.
+        // exist; every memory is a clone of `start`, which has a count and a mark for each place.
         unsafe {
             let readers = *self.readers.get_unchecked(place as usize);
             *memory.outputs.get_unchecked_mut(readers.bit as usize / 64) ^= 1 << (readers.bit % 64);
@@ -672,7 +696,8 @@ impl ScalarProgram {
     /// Lays networks out.
     #[must_use]
     pub fn new(optimized: &Optimized, initial: &State) -> ScalarProgram {
-        let layouts = optimized.networks.iter().map(Layout::new).collect();
+        let layout = |network| Layout::new(network, initial);
+        let layouts = optimized.networks.iter().map(layout).collect();
         let marks = (0..optimized.phases.len())
             .map(|phase| marks(&optimized.phases, phase))
             .collect();
@@ -691,7 +716,7 @@ impl ScalarProgram {
             memories: self
                 .layouts
                 .iter()
-                .map(|layout| layout.seed.clone())
+                .map(|layout| layout.start.clone())
                 .collect(),
             phase: 0,
             legal: vec![Vec::new(); n_roles],
@@ -740,10 +765,22 @@ impl ScalarMachine {
     /// Goes to this state.
     pub fn load(&mut self, state: &State) {
         self.phase = self.program.phase_of(state.words());
+        if *state == self.program.initial {
+            self.restart();
+        }
         let layout = &self.program.layouts[self.phase];
         let memory = &mut self.memories[self.phase];
         layout.load(memory, state.words());
         layout.settle(memory, PLAY);
+    }
+
+    /// Puts small memories back to where they began.
+    fn restart(&mut self) {
+        for (layout, memory) in self.program.layouts.iter().zip(&mut self.memories) {
+            if layout.n_places <= MOST_COPIED {
+                memory.copy_from(&layout.start);
+            }
+        }
     }
 
     /// The words of the state.

@@ -114,8 +114,9 @@ fn replaced(arg: &Arg, values: &[Arg]) -> Arg {
     match arg {
         Arg::Variable(variable) => values[*variable as usize].clone(),
         Arg::Term(term) => Arg::Term(*term),
-        Arg::Function(name, args) => {
-            Arg::Function(*name, args.iter().map(|arg| replaced(arg, values)).collect())
-        }
+        Arg::Function(name, args) => Arg::Function(
+            *name,
+            args.iter().map(|arg| replaced(arg, values)).collect(),
+        ),
     }
 }
