@@ -46,6 +46,11 @@ pub enum GroundError {
         cycle: String,
     },
     /// The caller asked to stop.
-    #[error("grounding was stopped")]
-    Stopped,
+    #[error("grounding was stopped while the rule on line {line} was at work\n{rule}")]
+    Stopped {
+        /// The rule that was being instantiated.
+        rule: String,
+        /// Its line in the source, from 1.
+        line: u32,
+    },
 }

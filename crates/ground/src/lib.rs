@@ -282,13 +282,11 @@ fn emit_all(
 
 /// Turns a limit that was reached into an error that names the rule.
 fn explain(rules: &Rules, exceeded: &Exceeded, clause: &Clause) -> GroundError {
-    if exceeded.what == "time" {
-        return GroundError::Stopped;
-    }
-    let rule = &rules.rules[clause.rule as usize];
-    GroundError::TooLarge {
-        what: exceeded.what,
-        rule: agon_gdl::print::rule(rules, rule, Syntax::Prefix),
-        line: rules.line(rule),
+    let source = &rules.rules[clause.rule as usize];
+    let rule = agon_gdl::print::rule(rules, source, Syntax::Prefix);
+    let line = rules.line(source);
+    match exceeded.what {
+        "time" => GroundError::Stopped { rule, line },
+        what => GroundError::TooLarge { what, rule, line },
     }
 }

@@ -159,12 +159,14 @@ fn does_not_ground(rules: &Rules, error: &GroundError) -> Observation {
                 .at(*line)
                 .help("fewer variables in one rule, or smaller relations, make it faster")
         }
-        GroundError::Stopped => {
+        GroundError::Stopped { line, .. } => {
             let message = format!(
-                "not grounded within {} ms; it may be played by the interpreter",
+                "not grounded within {} ms, at the rule on line {line}; it may be played by the interpreter",
                 GROUND_TIME.as_millis()
             );
             Observation::warning(TOO_LARGE, message)
+                .at(*line)
+                .help("fewer variables in one rule, or smaller relations, make it faster")
         }
     }
 }
