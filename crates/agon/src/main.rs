@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done and good, 1 done and not good, 2 the call itself was wrong.
 
+mod board;
 mod commands;
 mod sheet;
 mod terminal;
@@ -38,6 +39,7 @@ enum Command {
     Check(commands::check::Args),
     Fmt(commands::fmt::Args),
     Games(commands::games::Args),
+    Match(commands::match_::Args),
     Perft(commands::perft::Args),
     Show(commands::show::Args),
     Verify(commands::verify::Args),
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(&args),
         Command::Fmt(args) => commands::fmt::run(&args),
         Command::Games(args) => commands::games::run(&args),
+        Command::Match(args) => commands::match_::run(&args),
         Command::Perft(args) => commands::perft::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Verify(args) => commands::verify::run(&args),

@@ -135,6 +135,19 @@ fn only_the_binary_prints() {
 }
 
 #[test]
+fn search_has_one_clock() {
+    let needles = ["Instant::now", "SystemTime"].map(str::to_owned);
+    let mut faults = Vec::new();
+    for file in files() {
+        let is_clock = file.path == "crates/search/src/limits.rs";
+        if file.source_of() == Some("search") && !is_clock {
+            faults.extend(places(&file, &needles));
+        }
+    }
+    assert_none(&faults, "`search` knows time only by `Limits`");
+}
+
+#[test]
 fn only_the_engine_is_unsafe() {
     let needles = ["{", "fn", "impl", "trait", "extern"].map(|next| format!("{} {next}", "unsafe"));
     let mut faults = Vec::new();

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod fmt;
 pub(crate) mod games;
+pub(crate) mod match_;
 pub(crate) mod perft;
 pub(crate) mod show;
 pub(crate) mod verify;

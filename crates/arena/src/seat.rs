@@ -1,0 +1,43 @@
+//! A player bound to a role in one match.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use agon_protocol::Player;
+
+/// A player, and what the record says about it. Seats are in the order of the roles.
+pub struct Seat {
+    /// Who answers.
+    pub player: Box<dyn Player>,
+    /// Who it is.
+    pub about: About,
+    /// How much later than its clock an answer may come: what the way to the player takes.
+    pub grace: Duration,
+}
+
+/// Who sits in a seat.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct About {
+    /// The name of the player.
+    pub name: String,
+    /// Its parameters, all of them.
+    pub parameters: BTreeMap<String, String>,
+    /// What it may spend on a move, in words: `1000 playouts`.
+    pub budget: Option<String>,
+    /// Its seed, if it has one.
+    pub seed: Option<u64>,
+    /// Whether it is a person.
+    pub is_human: bool,
+}
+
+impl Seat {
+    /// A player in this process.
+    #[must_use]
+    pub fn new(player: Box<dyn Player>, about: About) -> Seat {
+        Seat {
+            player,
+            about,
+            grace: Duration::from_millis(50),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Laws of the codec, tried on generated messages and on any bytes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_gdl::{Rules, check, parse};
+use agon_protocol::codec::{read_reply, read_request, write_reply, write_request};
+use agon_protocol::{MatchId, Reply, Request, Term};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const NAMES: &[&str] = &[
+    "a", "Mark", "noop", "1", "-3", "NIL", "busy", "é", "x_y", "++", "it's",
+];
+const SHEET: &str = "(role a) (role (b 1)) (init (Light off)) (legal a push) (legal (b 1) noop)
+    (<= (next (Light on)) (does a push) (not (true (Light on))))
+    (<= terminal (true (Light ?x)) (distinct ?x off)) (goal a 100) (goal (b 1) 0)";
+
+fn rules() -> Arc<Rules> {
+    Arc::new(check(&parse(SHEET.as_bytes(), &Default::default())).expect("it is well-formed"))
+}
+
+fn term() -> impl Strategy<Value = Term> {
+    let leaf = select(NAMES).prop_map(str::to_owned);
+    let text = leaf.prop_recursive(3, 12, 4, |inner| {
+        (select(NAMES), vec(inner, 0..4))
+            .prop_map(|(name, args)| format!("({name} {})", args.join(" ")))
+    });
+    text.prop_map(|text| Term::read(&text).expect("it is one term"))
+}
+
+fn id() -> impl Strategy<Value = MatchId> {
+    "[A-Za-z][A-Za-z0-9._-]{0,12}".prop_map(|name| MatchId::new(&name).expect("it is one word"))
+}
+
+fn clock() -> impl Strategy<Value = Duration> {
+    (1..10_000_u64).prop_map(Duration::from_secs)
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let moves = || option::of(vec(term(), 1..4));
+    prop_oneof![
+        Just(Request::Info),
+        clock().prop_map(|clock| Request::Preview {
+            rules: rules(),
+            clock
+        }),
+        (id(), term(), clock(), clock()).prop_map(|(id, role, start_clock, play_clock)| {
+            Request::Start {
+                id,
+                role,
+                rules: rules(),
+                start_clock,
+                play_clock,
+            }
+        }),
+        (id(), moves()).prop_map(|(id, moves)| Request::Play { id, moves }),
+        (id(), moves()).prop_map(|(id, moves)| Request::Stop { id, moves }),
+        id().prop_map(|id| Request::Abort { id }),
+    ]
+}
+
+/// Everything that a request says, as text of its own: rules by their rules.
+fn show(request: &Request) -> String {
+    match request {
+        Request::Preview { rules, clock } => format!("{rules} {clock:?}"),
+        Request::Start {
+            id,
+            role,
+            rules,
+            start_clock,
+            play_clock,
+        } => format!("{id} {role} {rules} {start_clock:?} {play_clock:?}"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// The same message from somebody who saves blanks.
+fn squeeze(text: &str) -> String {
+    text.replace("( ", "(")
+        .replace(" )", ")")
+        .replace(") (", ")(")
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(request in request()) {
+        let text = write_request(&request);
+        let again = read_request(text.as_bytes()).expect("it is a request");
+        prop_assert_eq!(show(&again), show(&request));
+        prop_assert_eq!(write_request(&again), text);
+    }
+
+    #[test]
+    fn blanks_do_not_matter(request in request()) {
+        let text = write_request(&request);
+        for text in [squeeze(&text), text.replace(' ', " \r\n\t ")] {
+            let again = read_request(text.as_bytes()).expect("it is a request");
+            prop_assert_eq!(show(&again), show(&request));
+        }
+    }
+
+    #[test]
+    fn moves_come_back_in_their_spelling(of in term(), id in id()) {
+        let reply = Reply::Move { of, thought: None };
+        let to = Request::Play { id, moves: None };
+        prop_assert_eq!(read_reply(&to, write_reply(&reply).as_bytes()), reply);
+    }
+
+    #[test]
+    fn any_bytes_get_an_answer(bytes in vec(any::<u8>(), 0..200), request in request()) {
+        let _ = read_request(&bytes);
+        let _ = read_reply(&request, &bytes);
+    }
+
+    #[test]
+    fn any_cut_of_a_message_gets_an_answer(request in request(), cut in 0..300_usize) {
+        let text = write_request(&request);
+        let end = text.ceil_char_boundary(cut.min(text.len()));
+        let _ = read_request(&text.as_bytes()[..end]);
+    }
+}
+
+#[test]
+fn a_deep_message_is_no_danger() {
+    let deep = "(".repeat(1_000_000) + &")".repeat(1_000_000);
+    let play = format!("(PLAY m ({deep}))");
+    assert!(read_request(play.as_bytes()).is_ok());
+    let start = format!("(START m r ({deep}) 1 1)");
+    assert!(read_request(start.as_bytes()).is_err());
+}

@@ -1,0 +1,25 @@
+//! What every search algorithm can do: the trait [`Bot`].
+
+use agon_engine::{JointMove, RoleId, State};
+
+use crate::decision::Decision;
+use crate::limits::Limits;
+use crate::report::Report;
+
+/// A search algorithm that plays one role of one game. It owns what it needs: machines, threads, a tree.
+pub trait Bot: Send {
+    /// Chooses a move of the role in this state. `watch` is told how it goes from time to time.
+    ///
+    /// # Panics
+    /// If the role has no legal move here: whoever asks has looked.
+    fn think(
+        &mut self,
+        state: &State,
+        role: RoleId,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Report),
+    ) -> Decision;
+
+    /// The match went on by this joint move to this state.
+    fn played(&mut self, joint: &JointMove, next: &State);
+}

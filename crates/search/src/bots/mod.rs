@@ -1,0 +1,79 @@
+//! The bots that need no tree, and all bots by name.
+
+mod flat_mc;
+mod legal;
+mod random;
+
+use std::sync::Arc;
+
+use agon_engine::{Game, MoveId, RoleId, State};
+
+pub use flat_mc::FlatMc;
+pub use legal::LegalBot;
+pub use random::RandomBot;
+
+use crate::bot::Bot;
+use crate::decision::Decision;
+use crate::limits::{Meter, StopReason};
+use crate::params::Params;
+use crate::report::Report;
+
+/// The names of all bots.
+pub const NAMES: &[&str] = &["random", "legal", "mc"];
+
+/// The bot of this name.
+#[must_use]
+pub fn by_name(name: &str, game: Arc<Game>, params: &Params, seed: u64) -> Option<Box<dyn Bot>> {
+    Some(match name {
+        "random" => Box::new(RandomBot::new(game, seed)),
+        "legal" => Box::new(LegalBot::new(game)),
+        "mc" => Box::new(FlatMc::new(game, params, seed)),
+        _ => return None,
+    })
+}
+
+/// The legal moves of a role.
+fn legal_moves(game: &Game, state: &State, role: RoleId) -> Vec<MoveId> {
+    let mut machine = game.machine();
+    machine.load(state);
+    let moves = machine.legal_moves(role).to_vec();
+    assert!(!moves.is_empty(), "a role that is asked has a legal move");
+    moves
+}
+
+/// A decision that took no thought.
+fn at_once(of: MoveId, meter: &Meter<'_>, stop: StopReason) -> Decision {
+    Decision {
+        of,
+        report: Report {
+            playouts: meter.n_playouts(),
+            transitions: meter.n_transitions(),
+            time: meter.elapsed(),
+            value: None,
+            moves: Vec::new(),
+            stop: Some(stop),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_bot() {
+        let sheet = b"(role a) (legal a x) (goal a 50) (<= terminal (true never))";
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet, &Default::default()));
+        let rules = Arc::new(rules.expect("it is well-formed"));
+        let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
+        let game = Arc::new(game);
+        for name in NAMES {
+            let bot = by_name(name, Arc::clone(&game), &Params::default(), 1);
+            let mut bot = bot.unwrap_or_else(|| panic!("{name} is a bot"));
+            let limits = crate::Limits::playouts(1);
+            let decision = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
+            assert_eq!(game.move_text(RoleId(0), decision.of), "x");
+        }
+        assert!(by_name("nobody", game, &Params::default(), 1).is_none());
+    }
+}

@@ -1,0 +1,14 @@
+//! A chosen move, and why.
+
+use agon_engine::MoveId;
+
+use crate::report::Report;
+
+/// What a bot decides.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// The move.
+    pub of: MoveId,
+    /// How it came to it.
+    pub report: Report,
+}

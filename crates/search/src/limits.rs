@@ -1,0 +1,197 @@
+//! When to stop thinking: time, playouts, transitions, or somebody who says so.
+//!
+//! A [`Meter`] counts against [`Limits`]. It is the only thing in this crate that looks at a clock, and it does so only
+//! if there is a deadline or somebody asks how long it took.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bounds on thinking. Whichever is reached first counts; without any, a bot thinks until it has nothing left to do.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// When it must have stopped.
+    pub deadline: Option<Instant>,
+    /// Most finished random games.
+    pub playouts: Option<u64>,
+    /// Most states stepped through: a repeatable stand-in for time.
+    pub transitions: Option<u64>,
+    /// Raised by somebody who cannot wait.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Limits {
+    /// So many playouts, and nothing else.
+    #[must_use]
+    pub fn playouts(n_playouts: u64) -> Limits {
+        Limits {
+            playouts: Some(n_playouts),
+            ..Limits::default()
+        }
+    }
+
+    /// So many transitions, and nothing else.
+    #[must_use]
+    pub fn transitions(n_transitions: u64) -> Limits {
+        Limits {
+            transitions: Some(n_transitions),
+            ..Limits::default()
+        }
+    }
+
+    /// Whether there is any bound at all.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.deadline.is_some()
+            || self.playouts.is_some()
+            || self.transitions.is_some()
+            || self.stop.is_some()
+    }
+}
+
+/// Why a bot stopped thinking.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StopReason {
+    /// The deadline.
+    Time,
+    /// Enough playouts.
+    Playouts,
+    /// Enough transitions.
+    Transitions,
+    /// It was told to.
+    Told,
+    /// There is only one legal move.
+    OnlyMove,
+    /// It had nothing more to think about.
+    Done,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StopReason::Time => "time",
+            StopReason::Playouts => "playouts",
+            StopReason::Transitions => "transitions",
+            StopReason::Told => "told",
+            StopReason::OnlyMove => "only move",
+            StopReason::Done => "done",
+        })
+    }
+}
+
+/// Counts against limits while a bot thinks.
+#[derive(Clone, Debug)]
+pub struct Meter<'a> {
+    limits: &'a Limits,
+    started: Instant,
+    playouts: u64,
+    transitions: u64,
+}
+
+impl<'a> Meter<'a> {
+    /// Begins now, at zero.
+    #[must_use]
+    pub fn start(limits: &'a Limits) -> Meter<'a> {
+        Meter {
+            limits,
+            started: Instant::now(),
+            playouts: 0,
+            transitions: 0,
+        }
+    }
+
+    /// A random game was finished.
+    pub fn count_playout(&mut self) {
+        self.playouts += 1;
+    }
+
+    /// A state was stepped through.
+    pub fn count_transition(&mut self) {
+        self.transitions += 1;
+    }
+
+    /// Finished random games.
+    #[must_use]
+    pub fn n_playouts(&self) -> u64 {
+        self.playouts
+    }
+
+    /// States stepped through.
+    #[must_use]
+    pub fn n_transitions(&self) -> u64 {
+        self.transitions
+    }
+
+    /// Time since it began.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Which limit is reached, if one is. Counts come first: where they bound, the clock has no say in which it was.
+    #[must_use]
+    pub fn stop(&self) -> Option<StopReason> {
+        let limits = self.limits;
+        if limits.playouts.is_some_and(|most| self.playouts >= most) {
+            return Some(StopReason::Playouts);
+        }
+        if limits
+            .transitions
+            .is_some_and(|most| self.transitions >= most)
+        {
+            return Some(StopReason::Transitions);
+        }
+        let is_told = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);
+        if limits.stop.as_ref().is_some_and(is_told) {
+            return Some(StopReason::Told);
+        }
+        let is_late = |deadline: Instant| Instant::now() >= deadline;
+        limits
+            .deadline
+            .is_some_and(is_late)
+            .then_some(StopReason::Time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_stop_when_they_are_reached() {
+        let limits = Limits {
+            playouts: Some(1),
+            transitions: Some(2),
+            ..Limits::default()
+        };
+        let mut meter = Meter::start(&limits);
+        meter.count_transition();
+        assert_eq!(meter.stop(), None);
+        meter.count_transition();
+        assert_eq!(meter.stop(), Some(StopReason::Transitions));
+        meter.count_playout();
+        assert_eq!(meter.stop(), Some(StopReason::Playouts));
+    }
+
+    #[test]
+    fn a_deadline_and_a_flag_stop() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut limits = Limits {
+            stop: Some(Arc::clone(&stop)),
+            ..Limits::default()
+        };
+        assert_eq!(Meter::start(&limits).stop(), None);
+        limits.deadline = Some(Instant::now());
+        assert_eq!(Meter::start(&limits).stop(), Some(StopReason::Time));
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(Meter::start(&limits).stop(), Some(StopReason::Told));
+    }
+
+    #[test]
+    fn no_limits_are_no_bound() {
+        assert!(!Limits::default().is_bounded());
+        assert_eq!(Meter::start(&Limits::default()).stop(), None);
+        assert!(Limits::playouts(1).is_bounded() && Limits::transitions(1).is_bounded());
+    }
+}
