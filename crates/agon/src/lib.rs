@@ -4,6 +4,10 @@
 
 pub mod library;
 
+pub use agon_arena as arena;
 pub use agon_engine as engine;
 pub use agon_gdl as gdl;
 pub use agon_ground as ground;
+pub use agon_player as player;
+pub use agon_protocol as protocol;
+pub use agon_search as search;

@@ -108,7 +108,7 @@ impl Game {
 
     /// A machine in the initial state.
     #[must_use]
-    pub fn machine(&self) -> Box<dyn Machine> {
+    pub fn machine(&self) -> Box<dyn Machine + Send> {
         match &self.engine {
             Engine::Network(grounded) => Box::new(grounded.machine()),
             Engine::Interpreter(interpreter, _) => Box::new(interpreter.machine()),
