@@ -393,9 +393,10 @@ impl Layout {
                 marks &= marks - 1;
                 let count = memory.counts[place as usize];
                 if count == EVENT {
-                    if let Some(w) = self.happen(memory, place) {
-                        next = w.min(next)
-                    }
+                    // Raised loops send their gates back to lower places.
+                    next = self
+                        .happen(memory, place)
+                        .map_or(next, |back| back.min(next));
                 } else {
                     self.tell(memory, place, count == 0);
                 }
@@ -510,6 +511,7 @@ impl Order {
             let start = next as usize / 64;
             let mut level_before = NONE;
             for &(level, item) in items.iter() {
+                // Nothing in a word of marks depends on anything else in it, so that `settle` can take it whole.
                 if level != level_before {
                     next = next.next_multiple_of(64);
                     level_before = level;

@@ -19,8 +19,8 @@ impl Default for GroundLimits {
     fn default() -> GroundLimits {
         GroundLimits {
             rules: 20_000_000,
-            bytes: 2 << 30,
-            steps: 100_000_000,
+            bytes: 1 << 29,
+            steps: 40_000_000,
             depth: 1000,
         }
     }

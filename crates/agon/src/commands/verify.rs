@@ -293,7 +293,7 @@ fn verify_engine(engine: Engine, rules: &Arc<Rules>, trace: &Trace) -> Outcome {
 
 /// Asked by the grounder: true once a game has had time enough.
 fn patience() -> impl Fn() -> bool {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(60);
     move || Instant::now() > deadline
 }
 

@@ -13,6 +13,7 @@ mod one_hot;
 mod prune;
 mod rewrite;
 pub(crate) mod sequential;
+mod share;
 
 use std::fmt;
 
@@ -35,17 +36,20 @@ pub enum Pass {
     DoesLegal,
     /// Merges gates into their only reader.
     Flatten,
+    /// Gives pairs of signals that many gates read a gate of their own.
+    Share,
 }
 
 impl Pass {
     /// All passes, in the order in which they run.
-    pub const ALL: [Pass; 6] = [
+    pub const ALL: [Pass; 7] = [
         Pass::Sequential,
         Pass::Forced,
         Pass::Phases,
         Pass::OneHot,
         Pass::DoesLegal,
         Pass::Flatten,
+        Pass::Share,
     ];
 
     /// Its name.
@@ -58,6 +62,7 @@ impl Pass {
             Pass::OneHot => "one-hot",
             Pass::DoesLegal => "does-legal",
             Pass::Flatten => "flatten",
+            Pass::Share => "share",
         }
     }
 }
@@ -141,7 +146,7 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
 /// Whether one network per phase is worth it. Each step touches one of them only, but all of them must stay in the
 /// cache, and each is brought up to date with the changes of a whole cycle.
 fn pays(split: &Optimized, whole: &Optimized) -> bool {
-    const FITS_THE_CACHE: usize = 30_000;
+    const FITS_THE_CACHE: usize = 100_000;
     let edges = |optimized: &Optimized| {
         optimized
             .networks
@@ -165,7 +170,7 @@ fn reduce(network: &Network, phases: Phases, passes: &[Pass]) -> Optimized {
     if phases.len() > 1 {
         reports.push(PassReport::new(Some(Pass::Phases), &networks));
     }
-    for pass in [Pass::OneHot, Pass::DoesLegal, Pass::Flatten] {
+    for pass in [Pass::OneHot, Pass::DoesLegal, Pass::Flatten, Pass::Share] {
         if !passes.contains(&pass) {
             continue;
         }
@@ -173,7 +178,8 @@ fn reduce(network: &Network, phases: Phases, passes: &[Pass]) -> Optimized {
             let changed = match pass {
                 Pass::OneHot => one_hot::one_hot(network, possible),
                 Pass::DoesLegal => does_legal::does_legal(network),
-                _ => flatten::flatten(network),
+                Pass::Flatten => flatten::flatten(network),
+                _ => share::share(network),
             };
             *network = prune::prune(&changed);
         }
