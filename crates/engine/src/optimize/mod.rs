@@ -106,6 +106,20 @@ pub struct Optimized {
     pub networks: Vec<Network>,
     /// Sizes after each pass.
     pub reports: Vec<PassReport>,
+    /// One network per phase, where the scalar engine does better with one for all.
+    split: Option<Box<(Phases, Vec<Network>)>>,
+}
+
+impl Optimized {
+    /// The networks for an engine that evaluates everything at each step: always one per phase, since only the size
+    /// of the one at hand counts.
+    #[must_use]
+    pub fn per_phase(&self) -> (&Phases, &[Network]) {
+        match &self.split {
+            Some(split) => (&split.0, &split.1),
+            None => (&self.phases, &self.networks),
+        }
+    }
 }
 
 /// Runs the chosen passes; without any, the network only loses what nothing reads.
@@ -136,7 +150,11 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
     let split = (phases.len() > 1).then(|| reduce(&network, phases, passes));
     let mut chosen = match split {
         Some(split) if pays(&split, &whole) => split,
-        _ => whole,
+        Some(split) => Optimized {
+            split: Some(Box::new((split.phases, split.networks))),
+            ..whole
+        },
+        None => whole,
     };
     reports.append(&mut chosen.reports);
     chosen.reports = reports;
@@ -189,5 +207,6 @@ fn reduce(network: &Network, phases: Phases, passes: &[Pass]) -> Optimized {
         phases,
         networks,
         reports,
+        split: None,
     }
 }
