@@ -11,10 +11,8 @@
 //! - Kuehlmann and Krohm 1997, Equivalence checking using cuts and heaps (AND gates with complemented edges)
 
 use std::fmt;
-use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
 
 /// A node of a [`Network`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -399,7 +397,7 @@ impl Builder {
     }
 
     fn gate(&mut self, inputs: &[Signal]) -> Signal {
-        let hash = FxBuildHasher.hash_one(inputs);
+        let hash = hash(inputs);
         let network = &mut self.network;
         if let Some(&known) = self
             .by_inputs
@@ -414,11 +412,24 @@ impl Builder {
             .kinds
             .push(Kind::And(start, network.signals.len() as u32));
         let network = &self.network;
-        self.by_inputs.insert_unique(hash, node, |&node| {
-            FxBuildHasher.hash_one(network.inputs_of(node))
-        });
+        self.by_inputs
+            .insert_unique(hash, node, |&node| self::hash(network.inputs_of(node)));
         Signal::new(node, false)
     }
+}
+
+/// A hash of signals, two at a time: gates are looked up tens of millions of times while a large network is optimised.
+fn hash(signals: &[Signal]) -> u64 {
+    let mix =
+        |hash: u64, word: u64| (hash.rotate_left(26) ^ word).wrapping_mul(0xf135_7aea_2e62_a9c5);
+    let (pairs, rest) = signals.as_chunks::<2>();
+    let pair = |[a, b]: &[Signal; 2]| u64::from(a.0) << 32 | u64::from(b.0);
+    let hash = pairs.iter().map(pair).fold(signals.len() as u64, mix);
+    let hash = rest
+        .iter()
+        .fold(hash, |hash, signal| mix(hash, u64::from(signal.0)));
+    // The table looks at the lowest and the highest bits; multiplication leaves the lowest ones poor.
+    hash.rotate_left(26)
 }
 
 #[cfg(test)]

@@ -122,6 +122,11 @@ impl Optimized {
     }
 }
 
+/// A network with more edges is split into its phases without trying whether it is better whole.
+const LARGE: usize = 300_000;
+/// A network with more edges is only pruned: the passes would take longer than most people wait.
+const HUGE: usize = 4_000_000;
+
 /// Runs the chosen passes; without any, the network only loses what nothing reads.
 #[must_use]
 pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimized {
@@ -141,20 +146,28 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
             std::slice::from_ref(&network),
         ));
     }
-    let whole = reduce(&network, Phases::none(), passes);
-    let phases = if passes.contains(&Pass::Phases) {
+    let is_huge = network.n_edges() > HUGE;
+    let phases = if passes.contains(&Pass::Phases) && !is_huge {
         phases::find(&network, initial)
     } else {
         Phases::none()
     };
-    let split = (phases.len() > 1).then(|| reduce(&network, phases, passes));
-    let mut chosen = match split {
-        Some(split) if pays(&split, &whole) => split,
-        Some(split) => Optimized {
+    // What takes seconds for one form is not tried for two.
+    if phases.len() == 1 || network.n_edges() > LARGE {
+        let mut only = reduce(&network, phases, if is_huge { &[] } else { passes });
+        reports.append(&mut only.reports);
+        only.reports = reports;
+        return only;
+    }
+    let whole = reduce(&network, Phases::none(), passes);
+    let split = reduce(&network, phases, passes);
+    let mut chosen = if pays(&split, &whole) {
+        split
+    } else {
+        Optimized {
             split: Some(Box::new((split.phases, split.networks))),
             ..whole
-        },
-        None => whole,
+        }
     };
     reports.append(&mut chosen.reports);
     chosen.reports = reports;

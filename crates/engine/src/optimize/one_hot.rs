@@ -12,23 +12,19 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::network::{Builder, Network, Signal};
+use crate::network::{Builder, Network, RoleSignals, Signal};
 use crate::optimize::rewrite::rewrite;
 
 /// A set of moves that is larger, and whose complement is too, is put together from smaller ones.
 const MOST_READ: usize = 64;
 
-/// More bits than that are not kept: the pass does nothing then.
-const MOST_BITS: usize = 1 << 31;
+/// Words of bits that are kept; when they are used up, no further sets are found out about.
+const MOST_WORDS: usize = 1 << 23;
 
 /// The same network with conditions on moves joined. `possible` says which inputs can be on at all.
 #[must_use]
 pub(crate) fn one_hot(network: &Network, possible: &[bool]) -> Network {
     let mut sets = Sets::new(network, possible);
-    let n_sets = network.n_inputs as usize + network.n_gates();
-    if sets.n_words.saturating_mul(n_sets).saturating_mul(64) > MOST_BITS {
-        return network.clone();
-    }
     let mut conjuncts: Vec<Signal> = Vec::new();
     rewrite(network, |builder, carried, _, signals| {
         conjuncts.clear();
@@ -56,14 +52,10 @@ fn join_alternatives(builder: &mut Builder, sets: &mut Sets, conjuncts: &mut Vec
     let mut joined = Vec::new();
     for ((mut rest, role), members) in groups {
         let parts: Vec<Signal> = members.iter().map(|&(_, set)| sets.signals[set]).collect();
-        let union = members[1..]
-            .iter()
-            .fold(sets.words[members[0].1].clone(), |all, &(_, set)| {
-                all.iter()
-                    .zip(&sets.words[set])
-                    .map(|(a, b)| a | b)
-                    .collect()
-            });
+        let mut union = vec![0; sets.inputs[role].len().div_ceil(64)];
+        for &(_, set) in &members {
+            sets.unite(&mut union, set);
+        }
         rest.push(sets.signal(builder, role, union, |builder| builder.or(&parts)));
         let alternative = sets.and(builder, &rest);
         joined.push(!alternative);
@@ -76,52 +68,47 @@ fn join_alternatives(builder: &mut Builder, sets: &mut Sets, conjuncts: &mut Vec
 
 type SetId = usize;
 
+/// Moves of a role, by their places among its possible moves.
+enum Moves {
+    One(usize),
+    AllBut(usize),
+    Many(Vec<u64>),
+}
+
 /// Every set of moves that some signal stands for.
 struct Sets {
-    n_words: usize,
-    /// Per input: its role and its place in sets, if it is possible.
-    places: Vec<Option<(usize, usize)>>,
-    /// Per role: all its possible moves, and their inputs by place.
-    all: Vec<Vec<u64>>,
+    /// Per role: the inputs of its possible moves.
     inputs: Vec<Vec<u32>>,
-    /// Per set: its bits, its role, its signal.
-    words: Vec<Vec<u64>>,
+    /// Per set: its moves, its role, its signal.
+    moves: Vec<Moves>,
     roles: Vec<usize>,
     signals: Vec<Signal>,
+    /// Sets of many moves.
     by_words: HashMap<(usize, Vec<u64>), SetId, FxBuildHasher>,
-    /// The set of a signal.
     by_signal: HashMap<Signal, SetId, FxBuildHasher>,
+    n_words_left: usize,
 }
 
 impl Sets {
     fn new(network: &Network, possible: &[bool]) -> Sets {
-        let mut places = vec![None; network.n_inputs as usize];
-        let mut inputs: Vec<Vec<u32>> = vec![Vec::new(); network.roles.len()];
-        for (role, signals) in network.roles.iter().enumerate() {
-            for input in signals.first_input..signals.first_input + signals.legal.len() as u32 {
-                if possible[input as usize] {
-                    places[input as usize] = Some((role, inputs[role].len()));
-                    inputs[role].push(input);
-                }
-            }
-        }
-        let most = inputs.iter().map(Vec::len).max().unwrap_or(0);
-        let all = inputs.iter().map(|of| bits(0..of.len(), most)).collect();
+        let of_role = |role: &RoleSignals| {
+            let all = role.first_input..role.first_input + role.legal.len() as u32;
+            all.filter(|&input| possible[input as usize]).collect()
+        };
         let mut sets = Sets {
-            n_words: most.div_ceil(64),
-            places,
-            all,
-            inputs,
-            words: Vec::new(),
+            inputs: network.roles.iter().map(of_role).collect(),
+            moves: Vec::new(),
             roles: Vec::new(),
             signals: Vec::new(),
             by_words: HashMap::default(),
             by_signal: HashMap::default(),
+            n_words_left: MOST_WORDS,
         };
-        for input in 0..network.n_inputs {
-            if let Some((role, place)) = sets.places[input as usize] {
-                let signal = Signal::new(network.input(input), false);
-                sets.insert(role, bits(place..place + 1, most), signal);
+        for role in 0..sets.inputs.len() {
+            for place in 0..sets.inputs[role].len() {
+                let signal = Signal::new(network.input(sets.inputs[role][place]), false);
+                sets.insert(role, Moves::One(place), signal);
+                sets.insert(role, Moves::AllBut(place), !signal);
             }
         }
         sets
@@ -134,13 +121,15 @@ impl Sets {
             let Some((&first, others)) = members.split_first() else {
                 continue;
             };
+            if others.is_empty() && self.inputs[role].len() > 1 {
+                rest.push(self.signals[first]);
+                continue;
+            }
             let parts: Vec<Signal> = members.iter().map(|&set| self.signals[set]).collect();
-            let common = others.iter().fold(self.words[first].clone(), |all, &set| {
-                all.iter()
-                    .zip(&self.words[set])
-                    .map(|(a, b)| a & b)
-                    .collect()
-            });
+            let mut common = all(self.inputs[role].len());
+            for &set in members {
+                self.intersect(&mut common, set);
+            }
             rest.push(self.signal(builder, role, common, |builder| builder.and(&parts)));
         }
         builder.and(&rest)
@@ -181,8 +170,9 @@ impl Sets {
         words: Vec<u64>,
         make: impl FnOnce(&mut Builder) -> Signal,
     ) -> Signal {
+        let inputs = &self.inputs[role];
         let n_members: usize = words.iter().map(|word| word.count_ones() as usize).sum();
-        let n_others = self.inputs[role].len() - n_members;
+        let n_others = inputs.len() - n_members;
         if n_members == 0 {
             return Signal::FALSE;
         }
@@ -194,43 +184,85 @@ impl Sets {
             return self.signals[known];
         }
         let words = key.1;
-        let signal = if n_members.min(n_others) > MOST_READ {
-            make(builder)
-        } else {
-            let wanted = n_members <= n_others;
-            let inputs = self.inputs[role].iter().enumerate();
-            let read: Vec<Signal> = inputs
-                .filter(|(place, _)| (words[place / 64] >> (place % 64) & 1 == 1) == wanted)
-                .map(|(_, &input)| builder.input(input))
-                .collect();
-            builder.or(&read).complement_if(!wanted)
-        };
-        self.insert(role, words, signal);
+        if n_members.min(n_others) > MOST_READ {
+            let signal = make(builder);
+            self.keep(role, words, signal);
+            return signal;
+        }
+        let wanted = n_members <= n_others;
+        let read: Vec<Signal> = (0..inputs.len())
+            .filter(|&place| (words[place / 64] >> (place % 64) & 1 == 1) == wanted)
+            .map(|place| builder.input(inputs[place]))
+            .collect();
+        let signal = builder.or(&read).complement_if(!wanted);
+        if read.len() > 1 {
+            self.keep(role, words, signal);
+        }
         signal
     }
 
-    /// Keeps a set and its complement.
-    fn insert(&mut self, role: usize, words: Vec<u64>, signal: Signal) {
-        let others = words
-            .iter()
-            .zip(&self.all[role])
-            .map(|(some, all)| all & !some)
-            .collect();
+    /// Keeps a set of many moves and its complement, while there is room.
+    fn keep(&mut self, role: usize, words: Vec<u64>, signal: Signal) {
+        let n_words = words.len() * 4;
+        if signal.constant().is_some() || n_words > self.n_words_left {
+            return;
+        }
+        self.n_words_left -= n_words;
+        let all = all(self.inputs[role].len());
+        let others = words.iter().zip(all).map(|(some, all)| all & !some);
+        let others: Vec<u64> = others.collect();
         for (words, signal) in [(words, signal), (others, !signal)] {
-            let set = self.words.len();
-            self.words.push(words.clone());
-            self.roles.push(role);
-            self.signals.push(signal);
-            self.by_words.insert((role, words), set);
-            self.by_signal.insert(signal, set);
+            self.by_words
+                .insert((role, words.clone()), self.moves.len());
+            self.insert(role, Moves::Many(words), signal);
+        }
+    }
+
+    fn insert(&mut self, role: usize, moves: Moves, signal: Signal) {
+        self.by_signal.insert(signal, self.moves.len());
+        self.moves.push(moves);
+        self.roles.push(role);
+        self.signals.push(signal);
+    }
+
+    fn unite(&self, union: &mut [u64], set: SetId) {
+        match &self.moves[set] {
+            Moves::Many(words) => union
+                .iter_mut()
+                .zip(words)
+                .for_each(|(all, word)| *all |= word),
+            &Moves::One(place) => union[place / 64] |= 1 << (place % 64),
+            &Moves::AllBut(place) => {
+                let was_there = union[place / 64] >> (place % 64) & 1 == 1;
+                union.copy_from_slice(&all(self.inputs[self.roles[set]].len()));
+                union[place / 64] &= !(u64::from(!was_there) << (place % 64));
+            }
+        }
+    }
+
+    fn intersect(&self, common: &mut [u64], set: SetId) {
+        match &self.moves[set] {
+            Moves::Many(words) => common
+                .iter_mut()
+                .zip(words)
+                .for_each(|(all, word)| *all &= word),
+            &Moves::AllBut(place) => common[place / 64] &= !(1 << (place % 64)),
+            &Moves::One(place) => {
+                let kept = common[place / 64] & 1 << (place % 64);
+                common.fill(0);
+                common[place / 64] = kept;
+            }
         }
     }
 }
 
-fn bits(places: std::ops::Range<usize>, n_bits: usize) -> Vec<u64> {
-    let mut words = vec![0; n_bits.div_ceil(64)];
-    for place in places {
-        words[place / 64] |= 1 << (place % 64);
+/// So many ones.
+fn all(n_bits: usize) -> Vec<u64> {
+    let mut words = vec![u64::MAX; n_bits.div_ceil(64)];
+    if let Some(last) = words.last_mut()
+        && !n_bits.is_multiple_of(64)
+    {
+        *last = (1 << (n_bits % 64)) - 1;
     }
     words
 }

@@ -18,8 +18,8 @@ use crate::optimize::rewrite::{Carried, rewrite};
 const FEWEST: u32 = 4;
 /// Gates with more signals than that are paired only within windows: all pairs would be too many.
 const MOST_PAIRED: usize = 24;
-/// Pairs looked at, over all. Networks beyond that are shared as far as it goes.
-const MOST_WORK: u64 = 60_000_000;
+/// Readings looked at, over all. Networks beyond that are shared as far as it goes.
+const MOST_WORK: u64 = 10_000_000;
 
 /// The same network with common pairs shared.
 #[must_use]
@@ -143,7 +143,7 @@ impl Terms {
             .copied()
             .filter(|&gate| self.gates[gate as usize].contains(&other))
             .collect();
-        self.work += readers.len() as u64;
+        self.work += readers.len() as u64 * 4;
         self.readers[few as usize] = readers;
         both
     }
