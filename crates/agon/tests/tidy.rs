@@ -311,3 +311,23 @@ fn every_kind_of_finding_is_explained() {
     let kinds: Vec<&str> = agon_gdl::Kind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(explained, kinds, "docs/CHECKS.md has every kind, in order");
 }
+
+#[test]
+fn every_finding_of_play_is_explained() {
+    let text = fs::read_to_string(root().join("docs/CHECKS.md")).expect("it can be read");
+    let trial = root().join("crates/agon/src/commands/check/trial.rs");
+    let source = fs::read_to_string(trial).expect("it can be read");
+    let constants = source.lines().filter_map(|line| {
+        let (_, value) = line.strip_prefix("const ")?.split_once(": &str = \"")?;
+        value.strip_suffix("\";")
+    });
+    let mut n_kinds = 0;
+    for kind in constants {
+        n_kinds += 1;
+        assert!(
+            text.contains(&format!("\n#### `{kind}`")),
+            "docs/CHECKS.md explains {kind}"
+        );
+    }
+    assert!(n_kinds > 4, "the kinds are found");
+}

@@ -1,0 +1,310 @@
+//! Where everything stands in the scalar engine: the place of each node, the bit of each output, who waits for what.
+//!
+//! Places are numbers in the order of evaluation: first what is given, then the gates of each class by level, with the
+//! opening and closing of components among them. A class begins at a word of marks, and so does each level.
+
+use crate::levels::{Levels, NONE};
+use crate::network::{Network, Node, NodeId, Signal};
+
+/// The classes of gates.
+pub(super) const PLAY: u8 = 0;
+pub(super) const GOAL: u8 = 1;
+pub(super) const NEXT: u8 = 2;
+pub(super) const N_CLASSES: usize = 3;
+
+/// Where the output bits stand: first the next state, then the legal moves of each role, then goals and the end.
+#[derive(Clone, Default)]
+pub(super) struct Slots {
+    pub(super) legal_words: Vec<(usize, usize)>,
+    pub(super) goal_bits: Vec<(u32, u32)>,
+    pub(super) terminal_bit: u32,
+    /// A bit in a word that nobody reads.
+    pub(super) unused_bit: u32,
+    pub(super) n_words: usize,
+}
+
+impl Slots {
+    /// Who waits for an output bit.
+    fn class(&self, slot: u32) -> u8 {
+        let word = slot as usize / 64;
+        if self.legal_words.iter().all(|&(start, _)| word < start) {
+            NEXT
+        } else if self
+            .goal_bits
+            .iter()
+            .any(|&(start, end)| (start..end).contains(&slot))
+        {
+            GOAL
+        } else {
+            PLAY
+        }
+    }
+}
+
+/// The opening or closing of a component.
+#[derive(Clone)]
+pub(super) enum Event {
+    /// Resets these loops, then marks the closing.
+    Open { loops: Vec<u32>, close: u32 },
+    /// Sets the loops whose definitions hold (place, and whether it is a complement), then marks itself again.
+    Close {
+        loops: Vec<(u32, u32, bool)>,
+        open: u32,
+    },
+}
+
+/// Which node stands at which place.
+pub(super) struct Order {
+    pub(super) places: Vec<u32>,
+    pub(super) opens: Vec<u32>,
+    pub(super) closes: Vec<u32>,
+    /// Each output bit with the place of its node and the place that flips it.
+    pub(super) bits: Vec<(u32, u32, u32)>,
+    /// The place that fills chunks up.
+    pub(super) filler: u32,
+    pub(super) classes: [(usize, usize); N_CLASSES],
+    pub(super) n_places: usize,
+}
+
+/// What stands at a place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Item {
+    Open(u32),
+    Gate(NodeId),
+    Close(u32),
+    /// A further output of a node, by its index in the list of outputs.
+    Output(u32),
+}
+
+impl Order {
+    pub(super) fn new(network: &Network, levels: &Levels, class_of: &[u8], slots: &Slots) -> Order {
+        let n_components = levels.components.len();
+        let mut order = Order {
+            places: vec![NONE; network.n_nodes()],
+            opens: vec![NONE; n_components],
+            closes: vec![NONE; n_components],
+            bits: Vec::new(),
+            filler: 0,
+            classes: [(0, 0); N_CLASSES],
+            n_places: 0,
+        };
+        // Step 1. What is given.
+        let mut next = 0;
+        for node in network
+            .nodes()
+            .filter(|&node| !matches!(network.node(node), Node::And(_)))
+        {
+            order.places[node.idx()] = next;
+            next += 1;
+        }
+        order.filler = next;
+        next += 1;
+        // Step 2. The items of each class by level; at one level openings come first and closings last.
+        let mut items: [Vec<(u32, Item)>; N_CLASSES] = Default::default();
+        for node in network.nodes() {
+            if let Node::And(_) = network.node(node) {
+                items[class_of[node.idx()] as usize]
+                    .push((levels.level[node.idx()], Item::Gate(node)));
+            }
+        }
+        let class_of_component = component_classes(network, levels, class_of);
+        for (idx, component) in levels.components.iter().enumerate() {
+            let items = &mut items[class_of_component[idx] as usize];
+            items.push((component.open, Item::Open(idx as u32)));
+            items.push((component.close, Item::Close(idx as u32)));
+        }
+        let outputs: Vec<(u32, Signal)> = output_slots(network, slots)
+            .filter(|(_, signal)| signal.constant().is_none())
+            .collect();
+        let mut has_output = vec![false; network.n_nodes()];
+        for (idx, &(slot, signal)) in outputs.iter().enumerate() {
+            if std::mem::replace(&mut has_output[signal.node().idx()], true) {
+                items[slots.class(slot) as usize].push((u32::MAX, Item::Output(idx as u32)));
+            }
+        }
+        // Step 3. Places.
+        let mut output_places = vec![NONE; outputs.len()];
+        for (class, items) in items.iter_mut().enumerate() {
+            items.sort_unstable();
+            next = next.next_multiple_of(64);
+            let start = next as usize / 64;
+            let mut level_before = NONE;
+            for &(level, item) in items.iter() {
+                // Nothing in a word of marks depends on anything else in it, so that `settle` can take it whole.
+                if level != level_before {
+                    next = next.next_multiple_of(64);
+                    level_before = level;
+                }
+                match item {
+                    Item::Open(idx) => order.opens[idx as usize] = next,
+                    Item::Gate(node) => order.places[node.idx()] = next,
+                    Item::Close(idx) => order.closes[idx as usize] = next,
+                    Item::Output(idx) => output_places[idx as usize] = next,
+                }
+                next += 1;
+            }
+            order.classes[class] = (start, (next as usize).div_ceil(64));
+        }
+        order.n_places = (next as usize).next_multiple_of(64);
+        let bits = outputs
+            .iter()
+            .zip(output_places)
+            .map(|(&(slot, signal), place)| {
+                let source = order.places[signal.node().idx()];
+                (slot, source, if place == NONE { source } else { place })
+            });
+        order.bits = bits.collect();
+        order
+    }
+
+    pub(super) fn events(
+        &self,
+        network: &Network,
+        levels: &Levels,
+    ) -> rustc_hash::FxHashMap<u32, Event> {
+        let loop_nodes = loop_nodes(network);
+        let mut events = rustc_hash::FxHashMap::default();
+        for (idx, component) in levels.components.iter().enumerate() {
+            let place = |of: u32| self.places[loop_nodes[of as usize].idx()];
+            let loops = component.loops.iter().map(|&of| place(of)).collect();
+            events.insert(
+                self.opens[idx],
+                Event::Open {
+                    loops,
+                    close: self.closes[idx],
+                },
+            );
+            let loops = component.loops.iter().map(|&of| {
+                let definition = network.loops[of as usize];
+                (
+                    place(of),
+                    self.places[definition.node().idx()],
+                    definition.is_complement(),
+                )
+            });
+            events.insert(
+                self.closes[idx],
+                Event::Close {
+                    loops: loops.collect(),
+                    open: self.opens[idx],
+                },
+            );
+        }
+        events
+    }
+}
+
+fn component_classes(network: &Network, levels: &Levels, class_of: &[u8]) -> Vec<u8> {
+    let loop_nodes = loop_nodes(network);
+    let class = |component: &crate::levels::Component| {
+        class_of[loop_nodes[component.loops[0] as usize].idx()]
+    };
+    levels.components.iter().map(class).collect()
+}
+
+/// Which class each node belongs to: the class of those who need it, `PLAY` where several do.
+pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
+    const UNKNOWN: u8 = u8::MAX;
+    let mut class_of = vec![UNKNOWN; network.n_nodes()];
+    let mut queue: Vec<(NodeId, u8)> = Vec::new();
+    let outputs = |signals: &mut dyn Iterator<Item = Signal>, class| {
+        signals
+            .map(|signal| (signal.node(), class))
+            .collect::<Vec<_>>()
+    };
+    let members_of: Vec<Vec<NodeId>> = (0..levels.components.len() as u32)
+        .map(|idx| {
+            network
+                .nodes()
+                .filter(|node| levels.component[node.idx()] == idx)
+                .collect()
+        })
+        .collect();
+    queue.extend(outputs(&mut network.next.iter().copied(), NEXT));
+    for role in &network.roles {
+        queue.extend(outputs(&mut role.goals.iter().copied(), GOAL));
+        queue.extend(outputs(&mut role.legal.iter().copied(), PLAY));
+    }
+    queue.push((network.terminal.node(), PLAY));
+    while let Some((node, wanted)) = queue.pop() {
+        let merged = match class_of[node.idx()] {
+            UNKNOWN => wanted,
+            class if class == wanted => continue,
+            PLAY => continue,
+            // Both the goals and the next state need it: it is evaluated at once.
+            _ => PLAY,
+        };
+        class_of[node.idx()] = merged;
+        queue.extend(
+            network
+                .inputs_of(node)
+                .iter()
+                .map(|signal| (signal.node(), merged)),
+        );
+        if let Node::Loop(of) = network.node(node) {
+            queue.push((network.loops[of as usize].node(), merged));
+        }
+        // A component is evaluated as a whole.
+        if let Some(members) = members_of.get(levels.component[node.idx()] as usize) {
+            queue.extend(members.iter().map(|&member| (member, merged)));
+        }
+    }
+    class_of
+        .iter()
+        .map(|&class| if class == UNKNOWN { PLAY } else { class })
+        .collect()
+}
+
+/// The node of each loop.
+fn loop_nodes(network: &Network) -> Vec<NodeId> {
+    let mut nodes = vec![NodeId(0); network.loops.len()];
+    for node in network.nodes() {
+        if let Node::Loop(of) = network.node(node) {
+            nodes[of as usize] = node;
+        }
+    }
+    nodes
+}
+
+pub(super) fn slots(network: &Network) -> Slots {
+    let mut slots = Slots::default();
+    let mut word = (network.n_bases as usize).div_ceil(64);
+    for role in &network.roles {
+        let n_words = role.legal.len().div_ceil(64);
+        slots.legal_words.push((word, word + n_words));
+        word += n_words;
+    }
+    let mut bit = word as u32 * 64;
+    for role in &network.roles {
+        slots.goal_bits.push((bit, bit + role.goals.len() as u32));
+        bit += role.goals.len() as u32;
+    }
+    slots.terminal_bit = bit;
+    slots.unused_bit = (bit + 1).next_multiple_of(64);
+    slots.n_words = slots.unused_bit as usize / 64 + 1;
+    slots
+}
+
+/// Every output with its bit.
+pub(super) fn output_slots<'a>(
+    network: &'a Network,
+    slots: &'a Slots,
+) -> impl Iterator<Item = (u32, Signal)> + 'a {
+    let next = (0..).zip(network.next.iter().copied());
+    let legal = network
+        .roles
+        .iter()
+        .zip(&slots.legal_words)
+        .flat_map(|(role, words)| {
+            let first = words.0 as u32 * 64;
+            (first..).zip(role.legal.iter().copied())
+        });
+    let goals = network
+        .roles
+        .iter()
+        .zip(&slots.goal_bits)
+        .flat_map(|(role, bits)| (bits.0..).zip(role.goals.iter().copied()));
+    next.chain(legal)
+        .chain(goals)
+        .chain([(slots.terminal_bit, network.terminal)])
+}
