@@ -2,12 +2,15 @@
 //!
 //! The rooms of the house are crates of their own; this one names them and adds the built-in games.
 
+pub mod board;
 pub mod library;
+pub mod suite;
 
 pub use agon_arena as arena;
 pub use agon_engine as engine;
 pub use agon_gdl as gdl;
 pub use agon_ground as ground;
+pub use agon_insight as insight;
 pub use agon_player as player;
 pub use agon_protocol as protocol;
 pub use agon_search as search;

@@ -2,7 +2,6 @@
 //!
 //! Exit codes: 0 done and good, 1 done and not good, 2 the call itself was wrong.
 
-mod board;
 mod commands;
 mod sheet;
 mod terminal;
@@ -35,6 +34,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Analyse(commands::analyse::Args),
     Bench(commands::bench::Args),
     Check(commands::check::Args),
     Fmt(commands::fmt::Args),
@@ -47,6 +47,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let answer = match Arguments::parse().command {
+        Command::Analyse(args) => commands::analyse::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Fmt(args) => commands::fmt::run(&args),

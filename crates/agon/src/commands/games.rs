@@ -36,26 +36,39 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let width = games
-        .iter()
-        .map(|game| game.name.len())
-        .max()
-        .unwrap_or(0)
-        .max(4);
-    writeln!(out, "{:width$}  {:13}  {:5}  game", "name", "kind", "roles")?;
-    for game in &games {
-        let row = row(game);
-        writeln!(
-            out,
-            "{:width$}  {:13}  {:5}  {}: {}",
-            row.name,
-            row.kind,
-            row.roles.len(),
-            row.title,
-            game.about.description
-        )?;
+    let rows: Vec<[String; 5]> = games.iter().map(|game| cells(&row(game))).collect();
+    let head = ["name", "title", "roles", "kind", "tables"].map(str::to_owned);
+    let widths: [usize; 5] = std::array::from_fn(|column| {
+        let of_column = rows
+            .iter()
+            .chain([&head])
+            .map(|row| row[column].chars().count());
+        of_column.max().unwrap_or(0)
+    });
+    for row in [&head].into_iter().chain(&rows) {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        writeln!(out, "{}", cells.join("  ").trim_end())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn cells(row: &Row<'_>) -> [String; 5] {
+    // Six roles would make a wide column of it.
+    let roles = match row.roles.len() {
+        0..=3 => row.roles.join(" "),
+        n => format!("{} … ({n})", row.roles[0]),
+    };
+    [
+        row.name.to_owned(),
+        row.title.to_owned(),
+        roles,
+        row.kind.to_owned(),
+        row.tables.join(" "),
+    ]
 }
 
 fn row(game: &BuiltIn) -> Row<'_> {

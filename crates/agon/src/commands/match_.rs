@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon::library::{self, About};
+use agon::library::{self, Board};
 use agon_arena::{Event, MatchRecord, Referee, Seat, Settings, ThoughtRecord};
 use agon_engine::{Game, RoleId, State};
 use agon_gdl::Limits;
@@ -21,9 +21,9 @@ use agon_protocol::{MatchId, StopFlag, Term};
 use agon_search::Preset;
 use anyhow::{Context, bail};
 
-use crate::board::board_text;
 use crate::commands::bench::stem;
 use crate::sheet::Sheet;
+use agon::board::{board_of, board_text};
 
 /// Seconds per move if nothing else is said.
 const PLAY_CLOCK: Duration = Duration::from_secs(1);
@@ -189,7 +189,7 @@ impl Plan {
             .map_or_else(|| sheet.name.clone(), |about| about.title.clone());
         let mut show = Show {
             game,
-            about,
+            board: board_of(game, about.as_ref()),
             roles: roles(game),
             out: if args.json {
                 Box::new(stderr())
@@ -303,7 +303,7 @@ fn roles(game: &Game) -> Vec<String> {
 /// A match as people see it.
 struct Show<'a> {
     game: &'a Game,
-    about: Option<About>,
+    board: Option<Board>,
     roles: Vec<String>,
     out: Box<dyn Write>,
     /// The first error of `out`; nothing is written after it.
@@ -342,9 +342,11 @@ impl Show<'_> {
     }
 
     fn state(&mut self, state: &State) -> std::io::Result<()> {
-        let about = self.about.as_ref();
-        match about.and_then(|about| board_text(self.game, about, state)) {
-            Some(board) => writeln!(self.out, "{}\n", board.trim_end()),
+        match &self.board {
+            Some(board) => {
+                let text = board_text(self.game, board, state);
+                writeln!(self.out, "{}\n", text.trim_end())
+            }
             None => Ok(()),
         }
     }

@@ -1,5 +1,6 @@
 //! One file per subcommand: parse → call → print.
 
+pub(crate) mod analyse;
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod fmt;

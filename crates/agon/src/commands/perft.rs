@@ -5,10 +5,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agon::suite;
 use agon_engine::{Game, Interpreter, Machine, Perft};
 use agon_gdl::{Limits, Rules};
 use agon_ground::GroundLimits;
-use anyhow::bail;
+use anyhow::{Context, bail};
+use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::commands::bench::{EngineArg, stem};
@@ -22,22 +24,42 @@ const SLOW: Duration = Duration::from_secs(2);
 #[command(
     after_help = "A match that is over has no further moves. The table ends where no sequence goes on.
 
+A suite is a file with expected counts; its games are built in.
+
 Examples:
   agon perft tic_tac_toe 9
-  agon perft my_game.kif 4 --engine interpreter --json"
+  agon perft my_game.kif 4 --engine interpreter --json
+  agon perft --suite games/perft.toml --engine all --most 100000"
 )]
 pub(crate) struct Args {
     /// A built-in game or the path of a rulesheet
-    game: String,
+    #[arg(required_unless_present = "suite", conflicts_with = "suite")]
+    game: Option<String>,
     /// The longest sequences to count
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    depth: u32,
+    #[arg(required_unless_present = "suite", conflicts_with = "suite", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    depth: Option<u32>,
+    /// Compare with all counts of a file
+    #[arg(long, value_name = "FILE")]
+    suite: Option<String>,
+    /// Of a suite: leave out greater counts
+    #[arg(long, value_name = "N", requires = "suite", default_value_t = u64::MAX, hide_default_value = true)]
+    most: u64,
     /// Which engine to use; otherwise the network, or the interpreter if the game does not ground
     #[arg(long, value_enum)]
-    engine: Option<EngineArg>,
+    engine: Option<Engines>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engines {
+    /// The reasoner on the rules
+    Interpreter,
+    /// The network, one state at a time
+    Scalar,
+    /// All of them, for a suite
+    All,
 }
 
 #[derive(Serialize)]
@@ -49,15 +71,97 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &args.suite {
+        return run_suite(file, args);
+    }
+    let (Some(name), Some(depth)) = (&args.game, args.depth) else {
+        bail!("a game and a depth, or --suite FILE");
+    };
     let limits = Limits::default();
-    let rules = Arc::new(Sheet::find(&args.game, &limits)?.rules(&limits)?);
+    let rules = Arc::new(Sheet::find(name, &limits)?.rules(&limits)?);
     let n_roles = rules.roles.len();
-    let (engine, mut machine) = machine(rules, args.engine)?;
-    count(args, engine, &mut *machine, n_roles)?;
+    let engine = match args.engine {
+        None => None,
+        Some(Engines::Interpreter) => Some(EngineArg::Interpreter),
+        Some(Engines::Scalar) => Some(EngineArg::Scalar),
+        Some(Engines::All) => bail!("--engine all is for a suite"),
+    };
+    let (engine, mut machine) = machine(rules, engine)?;
+    let job = Job {
+        name,
+        depth,
+        engine,
+        json: args.json,
+    };
+    job.count(&mut *machine, n_roles)?;
     if let Some(fault) = machine.take_fault() {
         bail!("the counts are wrong, the engine gave up: {fault}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Verdict<'a> {
+    game: &'a str,
+    engine: &'static str,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<String>,
+    seconds: f64,
+}
+
+/// Compares every game of a file with its counts.
+fn run_suite(file: &str, args: &Args) -> anyhow::Result<ExitCode> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    let suite = suite::read(&text).with_context(|| format!("{file} is no file of counts"))?;
+    let engines: &[EngineArg] = match args.engine {
+        Some(Engines::Interpreter) => &[EngineArg::Interpreter],
+        None | Some(Engines::Scalar) => &[EngineArg::Scalar],
+        Some(Engines::All) => &[EngineArg::Scalar, EngineArg::Interpreter],
+    };
+    let limits = Limits::default();
+    let mut out = stdout().lock();
+    let (mut n_passed, mut n_failed) = (0, 0);
+    for (name, expected) in &suite {
+        let rules = Arc::new(Sheet::find(name, &limits)?.rules(&limits)?);
+        for &engine in engines {
+            let started = Instant::now();
+            let compared = machine(Arc::clone(&rules), Some(engine))
+                .map_err(|error| error.to_string())
+                .and_then(|(_, mut machine)| {
+                    expected.compare(&mut *machine, rules.roles.len(), args.most)
+                });
+            match compared {
+                Ok(()) => n_passed += 1,
+                Err(_) => n_failed += 1,
+            }
+            let verdict = Verdict {
+                game: name,
+                engine: engine.name(),
+                ok: compared.is_ok(),
+                difference: compared.err(),
+                seconds: started.elapsed().as_secs_f64(),
+            };
+            match args.json {
+                true => writeln!(out, "{}", serde_json::to_string(&verdict)?)?,
+                false => writeln!(out, "{}", verdict.line())?,
+            }
+        }
+    }
+    if !args.json {
+        writeln!(out, "{n_passed} passed, {n_failed} failed")?;
+    }
+    Ok(ExitCode::from(u8::from(n_failed > 0)))
+}
+
+impl Verdict<'_> {
+    fn line(&self) -> String {
+        let Verdict { game, engine, .. } = self;
+        match &self.difference {
+            None => format!("ok      {game} {engine} {:.2} s", self.seconds),
+            Some(difference) => format!("FAILED  {game} {engine}: {difference}"),
+        }
+    }
 }
 
 /// The engine asked for, or the best one for this game.
@@ -77,49 +181,47 @@ fn machine(
     }
 }
 
-/// Counts depth by depth and prints.
-fn count(
-    args: &Args,
+/// What to count and how to tell it.
+struct Job<'a> {
+    name: &'a str,
+    depth: u32,
     engine: EngineArg,
-    machine: &mut dyn Machine,
-    n_roles: usize,
-) -> anyhow::Result<()> {
-    let started = Instant::now();
-    let mut counts = Vec::new();
-    let mut out = stdout().lock();
-    if !args.json {
-        writeln!(out, "{:>5} {:>20} {:>10}", "depth", "sequences", "seconds")?;
-    }
-    let mut perft = Perft::new(machine, n_roles);
-    for depth in 1..=args.depth {
-        // Where no sequence goes on there are none of this length, nor of any greater one.
-        let Some(count) = perft.next() else { break };
-        counts.push(count);
-        let elapsed = started.elapsed();
-        if !args.json {
-            writeln!(
-                out,
-                "{depth:>5} {count:>20} {:>10.3}",
-                elapsed.as_secs_f64()
-            )?;
+    json: bool,
+}
+
+impl Job<'_> {
+    /// Counts depth by depth and prints.
+    fn count(&self, machine: &mut dyn Machine, n_roles: usize) -> anyhow::Result<()> {
+        let started = Instant::now();
+        let mut counts = Vec::new();
+        let mut out = stdout().lock();
+        if !self.json {
+            writeln!(out, "{:>5} {:>20} {:>10}", "depth", "sequences", "seconds")?;
         }
-        if args.json && elapsed > SLOW && depth < args.depth {
-            eprintln!(
-                "depth {depth}: {count}, {} states, {:.1} s",
-                perft.n_states(),
-                elapsed.as_secs_f64()
-            );
+        let mut perft = Perft::new(machine, n_roles);
+        for depth in 1..=self.depth {
+            // Where no sequence goes on there are none of this length, nor of any greater one.
+            let Some(count) = perft.next() else { break };
+            counts.push(count);
+            let elapsed = started.elapsed();
+            let seconds = elapsed.as_secs_f64();
+            if !self.json {
+                writeln!(out, "{depth:>5} {count:>20} {seconds:>10.3}")?;
+            } else if elapsed > SLOW && depth < self.depth {
+                let n_states = perft.n_states();
+                eprintln!("depth {depth}: {count}, {n_states} states, {seconds:.1} s");
+            }
         }
+        if self.json {
+            counts.resize(self.depth as usize, 0);
+            let report = Report {
+                game: &stem(self.name),
+                engine: self.engine.name(),
+                counts: &counts,
+                seconds: started.elapsed().as_secs_f64(),
+            };
+            writeln!(out, "{}", serde_json::to_string(&report)?)?;
+        }
+        Ok(())
     }
-    if args.json {
-        counts.resize(args.depth as usize, 0);
-        let report = Report {
-            game: &stem(&args.game),
-            engine: engine.name(),
-            counts: &counts,
-            seconds: started.elapsed().as_secs_f64(),
-        };
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
-    }
-    Ok(())
 }

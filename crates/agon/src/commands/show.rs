@@ -1,7 +1,8 @@
 //! `agon show`: a game at a glance, or one of the stages it goes through.
 //!
 //! The summary says what compiling the game came to: sizes after each stage and pass, the engine that will play it, and
-//! why it is the interpreter where it is.
+//! why it is the interpreter where it is. Then it draws the board at the start: by the metadata of a built-in game, as the
+//! rules suggest for any other, and what is not on the board follows as fluents.
 
 use std::fmt::Write as _;
 use std::io::{Write, stdout};
@@ -9,12 +10,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon::library;
+use agon::board;
+use agon::library::{self, Board};
 use agon_engine::network::{Network, Node, NodeId, Signal};
 use agon_engine::optimize::{Optimized, Pass};
-use agon_engine::{Grounded, Interpreter};
+use agon_engine::{Grounded, Interpreter, Machine, State};
 use agon_gdl::{Limits, RelationId, Rules, Syntax};
 use agon_ground::{GroundError, GroundLimits, GroundProgram, ground};
+use agon_insight::board::{Effort, INTERPRETER, NETWORK, guess_by};
 use anyhow::bail;
 use clap::ValueEnum;
 
@@ -90,9 +93,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         None => {
+            let built_in = library::find(&sheet.name);
             let mut text = about(&sheet, &rules);
             if !rules.is_gdl_two {
-                text.push_str(&compiled(&rules, check_time, &grounded)?);
+                let drawing = match built_in {
+                    Some(game) => Drawing::Known(game.about.board),
+                    None => Drawing::Guess,
+                };
+                text.push_str(&compiled(&rules, check_time, &grounded, drawing)?);
             }
             text
         }
@@ -134,25 +142,37 @@ fn about(sheet: &Sheet, rules: &Rules) -> String {
     text
 }
 
+/// Where the board comes from.
+enum Drawing {
+    /// Metadata, which may say that there is none.
+    Known(Option<Board>),
+    /// The rules.
+    Guess,
+}
+
 /// What compiling it came to.
 fn compiled(
     rules: &Arc<Rules>,
     check: Duration,
     grounded: &dyn Fn() -> Result<GroundProgram, GroundError>,
+    drawing: Drawing,
 ) -> anyhow::Result<String> {
     let mut text = String::new();
     let before = Instant::now();
     let program = grounded();
     let mut times = vec![("check", check), ("ground", before.elapsed())];
     let before = Instant::now();
-    let fluents = match program {
+    let start = match program {
         Ok(program) => {
-            let game = Grounded::new(program, &Pass::ALL);
+            let all = program.fluents.iter();
+            let all: Vec<String> = all.map(|of| program.term_text(of.term)).collect();
+            let game = Arc::new(Grounded::new(program, &Pass::ALL));
             times.push(("network", before.elapsed()));
             line(&mut text, "engine", "scalar");
             ground_lines(&mut text, game.program());
             network_lines(&mut text, game.optimized());
-            game.fluents(game.initial_state())
+            let fluents = |state: &State| game.fluents(state);
+            Start::new(rules, &mut game.machine(), &fluents, &all, NETWORK, drawing)
         }
         Err(error) => {
             let reason = error.to_string();
@@ -161,17 +181,98 @@ fn compiled(
             for of_rule in rule.lines() {
                 line(&mut text, "", of_rule);
             }
-            let interpreter = Interpreter::new(Arc::clone(rules))?;
+            let game = Arc::new(Interpreter::new(Arc::clone(rules))?);
             times.push(("interpreter", before.elapsed()));
-            interpreter.fluents(interpreter.initial_state())
+            let fluents = |state: &State| game.fluents(state);
+            Start::new(
+                rules,
+                &mut game.machine(),
+                &fluents,
+                &[],
+                INTERPRETER,
+                drawing,
+            )
         }
     };
     let ms =
         |(stage, time): &(&str, Duration)| format!("{stage} {:.1} ms", time.as_secs_f64() * 1e3);
     let times: Vec<String> = times.iter().map(ms).collect();
     line(&mut text, "times", &times.join(", "));
-    initial_lines(&mut text, &fluents);
+    start.lines(&mut text);
     Ok(text)
+}
+
+/// The initial state.
+struct Start {
+    fluents: Vec<String>,
+    board: Option<Board>,
+    is_guess: bool,
+}
+
+impl Start {
+    fn new(
+        rules: &Rules,
+        machine: &mut dyn Machine,
+        fluents: &dyn Fn(&State) -> Vec<String>,
+        all: &[String],
+        effort: Effort,
+        drawing: Drawing,
+    ) -> Start {
+        Start {
+            fluents: fluents(&machine.state()),
+            is_guess: matches!(drawing, Drawing::Guess),
+            board: match drawing {
+                Drawing::Known(board) => board,
+                Drawing::Guess => guess_by(rules, machine, fluents, all, effort).map(Board::from),
+            },
+        }
+    }
+
+    fn lines(&self, text: &mut String) {
+        let Some(board) = &self.board else {
+            initial_lines(text, "begins", &self.fluents);
+            return;
+        };
+        for (idx, row) in board::draw(board, &self.fluents).lines().enumerate() {
+            line(text, if idx == 0 { "begins" } else { "" }, row);
+        }
+        let is_drawn = |fluent: &String| {
+            let of = |name: &str| fluent.starts_with(&format!("({name} "));
+            board.layers.iter().any(|layer| of(&layer.fluent))
+        };
+        let others: Vec<String> = self
+            .fluents
+            .iter()
+            .filter(|fluent| !is_drawn(fluent))
+            .cloned()
+            .collect();
+        if !others.is_empty() {
+            initial_lines(text, "and", &others);
+        }
+        let glyphs = glyph_names(board);
+        if self.is_guess && !glyphs.is_empty() {
+            line(text, "glyphs", &glyphs);
+        }
+    }
+}
+
+/// What the characters of a guessed board stand for.
+fn glyph_names(board: &Board) -> String {
+    const MOST: usize = 16;
+    let mut names = Vec::new();
+    // A layer of sixty contents is a counter or a number of cells: its characters tell nobody anything.
+    for layer in board.layers.iter().rev().filter(|of| of.glyphs.len() <= 60) {
+        let of_contents = layer.glyphs.iter();
+        names.extend(of_contents.map(|(of, glyph)| format!("{glyph} {of}")));
+        let of_fluent = layer.glyph.iter();
+        names.extend(of_fluent.map(|glyph| format!("{glyph} {}", layer.fluent)));
+    }
+    let n_hidden = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    if n_hidden > 0 {
+        names.push(format!("and {n_hidden} more"));
+    }
+    names.join(", ")
 }
 
 fn line(text: &mut String, name: &str, what: &str) {
@@ -211,8 +312,8 @@ fn network_lines(text: &mut String, optimized: &Optimized) {
     }
 }
 
-/// The initial state, several fluents to a line.
-fn initial_lines(text: &mut String, fluents: &[String]) {
+/// Fluents of the initial state, several to a line.
+fn initial_lines(text: &mut String, name: &str, fluents: &[String]) {
     const WIDTH: usize = 95;
     let mut rows = vec![String::new()];
     for fluent in fluents {
@@ -230,7 +331,7 @@ fn initial_lines(text: &mut String, fluents: &[String]) {
         rows = vec!["no fluent holds".to_owned()];
     }
     for (idx, row) in rows.iter().enumerate() {
-        line(text, if idx == 0 { "begins" } else { "" }, row);
+        line(text, if idx == 0 { name } else { "" }, row);
     }
 }
 

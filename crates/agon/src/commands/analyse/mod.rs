@@ -1,0 +1,130 @@
+//! `agon analyse`: is it a good game?
+//!
+//! For designers of rules. Random games show whether a game ends, whether everybody can always move and gets exactly one
+//! goal; the ground rules prove some of it. Counting in these games gives length, branching and who moves when; games with
+//! a witness per rule show what is never used; self-play at random and by flat Monte Carlo shows who is better off.
+//! The verdict comes first: faults, then what is good to know.
+
+mod contest;
+mod coverage;
+mod report;
+mod statistics;
+mod survey;
+
+use std::io::{Write, stdout};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_engine::{Game, InterpreterError};
+use agon_gdl::{Limits, Rules};
+use agon_ground::{GroundLimits, Truth};
+use agon_insight::counter::most_steps;
+
+use crate::sheet::Sheet;
+use report::Report;
+use survey::Fault;
+
+/// Tell whether a game is a good one: does it end, who wins, what is never used
+#[derive(clap::Args)]
+#[command(
+    after_help = "The same seed gives the same answer as long as the time suffices. Exit code 1 if the game has a fault.
+
+Examples:
+  agon analyse connect_four
+  agon analyse my_game.kif --games 10000 --seconds 60 --json"
+)]
+pub(crate) struct Args {
+    /// A built-in game or the path of a rulesheet
+    game: String,
+    /// Number of random games
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    games: u64,
+    /// Stop playing after so many seconds
+    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    seconds: f64,
+    /// Playouts per move of the Monte Carlo player
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    playouts: u64,
+    /// Where chance begins
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Stop grounding after so many seconds
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    setup_limit: f64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Parts of the time: random games, then games with witnesses; the rest is for self-play.
+const SURVEY_PART: f64 = 0.35;
+const COVERAGE_PART: f64 = 0.6;
+/// Games with witnesses are slower, and Monte Carlo games much slower; fewer of them will do.
+const COVERAGE_GAMES: u64 = 200;
+const CONTEST_GAMES: u64 = 100;
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let limits = Limits::default();
+    let sheet = Sheet::find(&args.game, &limits)?;
+    let rules = Arc::new(sheet.rules(&limits)?);
+    let game = compile(&rules, args.setup_limit)?;
+    let report = analyse(&game, &sheet.name, args);
+    let mut out = stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", serde_json::to_string(&report)?)?,
+        false => write!(out, "{report}")?,
+    }
+    Ok(ExitCode::from(u8::from(!report.ok)))
+}
+
+fn compile(rules: &Arc<Rules>, seconds: f64) -> Result<Game, InterpreterError> {
+    let deadline = Instant::now() + duration(seconds);
+    let stop = || Instant::now() > deadline;
+    Game::compile(Arc::clone(rules), &GroundLimits::default(), &stop)
+}
+
+fn duration(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.clamp(0.0, 1e6))
+}
+
+fn analyse(game: &Game, name: &str, args: &Args) -> Report {
+    let started = Instant::now();
+    let until = |part: f64| started + duration(args.seconds * part);
+    let program = game.grounded().map(|grounded| grounded.program());
+    let mut survey = survey::survey(game, args.games, args.seed, until(SURVEY_PART));
+    if program.is_some_and(|program| program.terminal == Truth::Never) {
+        survey.faults.retain(|fault| fault.kind != "never-ends");
+        survey.faults.insert(0, endless(survey.n_games));
+    }
+    let n_covered = args.games.min(COVERAGE_GAMES);
+    let coverage = coverage::cover(game.rules(), n_covered, args.seed, until(COVERAGE_PART));
+    // A player that plays games to their end needs games that have one, and a goal there.
+    let is_playable = survey.n_ended > 0 && survey.faults.is_empty();
+    let n_contests = if is_playable {
+        args.games.min(CONTEST_GAMES)
+    } else {
+        0
+    };
+    let contest = contest::contest(game, args.playouts, n_contests, args.seed, until(1.0));
+    report::Findings {
+        game,
+        name,
+        proven_end: program.and_then(most_steps),
+        survey,
+        coverage,
+        contest,
+        n_playouts: args.playouts,
+    }
+    .report()
+}
+
+fn endless(n_games: u64) -> Fault {
+    Fault {
+        kind: "never-ends",
+        role: None,
+        message: "the game does not end: by its rules no state is terminal".to_owned(),
+        games: n_games,
+        first: "proven without playing".to_owned(),
+    }
+}

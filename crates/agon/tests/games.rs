@@ -1,0 +1,250 @@
+//! Proof of the built-in games: their sheets are clean, their metadata true, and they play by the rules.
+//!
+//! Expected counts are in `games/perft.toml`, rule tests in `games/cases/*.toml`, and one readable random match per game
+//! in `games/playthroughs/*.txt`, which `UPDATE_EXPECT=1` writes anew. Counts are checked here as far as a debug build
+//! gets quickly; `agon perft --suite` checks all of them.
+
+#[path = "library/cases.rs"]
+mod cases;
+#[path = "library/metadata.rs"]
+mod metadata;
+#[path = "library/playthrough.rs"]
+mod playthrough;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, LazyLock};
+
+use agon::board::board_of;
+use agon::library::{self, BuiltIn, Layer};
+use agon::suite;
+use agon_engine::{Ending, Game, Interpreter, Machine, RoleId, play_out};
+use agon_gdl::{Rules, check, parse};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+/// A built-in game, compiled once for all tests.
+struct Entry {
+    built_in: BuiltIn,
+    rules: Arc<Rules>,
+    game: Lazy<Game>,
+    interpreter: Lazy<Arc<Interpreter>>,
+}
+
+type Lazy<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
+
+impl Entry {
+    fn name(&self) -> &'static str {
+        self.built_in.name
+    }
+}
+
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let entry = |built_in: BuiltIn| {
+        let rules = Arc::new(rules(built_in.sheet, built_in.name));
+        let (for_game, for_interpreter) = (Arc::clone(&rules), Arc::clone(&rules));
+        Entry {
+            built_in,
+            rules,
+            game: LazyLock::new(Box::new(move || compile(for_game))),
+            interpreter: LazyLock::new(Box::new(move || interpret(for_interpreter))),
+        }
+    };
+    library::games().into_iter().map(entry).collect()
+});
+
+/// Games whose drawing is not guessed: roles or things that nothing orders are its rows.
+const NOT_GUESSED: [&str; 3] = ["mancala_kalah", "runners", "wolf_goat_cabbage"];
+
+fn rules(sheet: &str, name: &str) -> Rules {
+    check(&parse(sheet.as_bytes(), &Default::default()))
+        .unwrap_or_else(|findings| panic!("{name}: {findings:?}"))
+}
+
+fn compile(rules: Arc<Rules>) -> Game {
+    Game::compile(rules, &Default::default(), &|| false).expect("an engine can play it")
+}
+
+fn interpret(rules: Arc<Rules>) -> Arc<Interpreter> {
+    Arc::new(Interpreter::new(rules).expect("the interpreter can play it"))
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games")
+}
+
+/// Fails with all faults at once.
+fn assert_none(faults: &[String]) {
+    assert!(faults.is_empty(), "\n  {}\n", faults.join("\n  "));
+}
+
+#[test]
+fn every_game_grounds_and_has_proof() {
+    let counts = counts();
+    let mut faults = Vec::new();
+    for entry in ENTRIES.iter() {
+        let name = entry.name();
+        if let Some(error) = entry.game.ground_error() {
+            faults.push(format!("{name}: {error}"));
+        }
+        if counts.get(name).is_none_or(|of| of.counts.is_empty()) {
+            faults.push(format!("{name}: no counts in games/perft.toml"));
+        }
+        if !folder().join(format!("cases/{name}.toml")).is_file() {
+            faults.push(format!("{name}: no games/cases/{name}.toml"));
+        }
+    }
+    for name in counts.keys().filter(|name| library::find(name).is_none()) {
+        faults.push(format!("games/perft.toml: there is no game {name}"));
+    }
+    assert_none(&faults);
+}
+
+fn counts() -> BTreeMap<String, suite::Counts> {
+    let text = fs::read_to_string(folder().join("perft.toml")).expect("there are counts");
+    suite::read(&text).expect("the counts are well written")
+}
+
+/// Compares counts up to a bound on an engine that is made from rules.
+fn compare_counts(most: u64, machine: impl Fn(&Entry) -> Box<dyn Machine>) {
+    let counts = counts();
+    let mut faults = Vec::new();
+    for entry in ENTRIES.iter() {
+        let Some(expected) = counts.get(entry.name()) else {
+            continue;
+        };
+        let n_roles = entry.rules.roles.len();
+        if let Err(fault) = expected.compare(&mut *machine(entry), n_roles, most) {
+            faults.push(format!("{}: {fault}", entry.name()));
+        }
+    }
+    assert_none(&faults);
+}
+
+#[test]
+fn counts_are_as_expected_on_the_network() {
+    compare_counts(100_000, |entry| entry.game.machine());
+}
+
+#[test]
+fn counts_are_as_expected_on_the_interpreter() {
+    compare_counts(400, |entry| Box::new(entry.interpreter.machine()));
+}
+
+#[test]
+fn random_games_are_sound() {
+    const GAMES: u64 = 200;
+    const MOST_STEPS: u32 = 3_000;
+    let mut faults = Vec::new();
+    for entry in ENTRIES.iter() {
+        let game = &*entry.game;
+        let mut machine = game.machine();
+        for seed in 0..GAMES {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            machine.load(game.initial_state());
+            let playout = play_out(&mut *machine, game.n_roles(), MOST_STEPS, &mut rng);
+            let fault = match playout.ending {
+                Ending::StepLimit => Some(format!("not over after {MOST_STEPS} steps")),
+                Ending::NoLegalMove(role) => {
+                    Some(format!("{} has no legal move", game.role_name(role)))
+                }
+                Ending::Terminal => RoleId::all(game.n_roles())
+                    .find(|&role| machine.goal(role).is_none())
+                    .map(|role| {
+                        let goals = machine.goals(role);
+                        format!("the goals of {} are {goals:?}", game.role_name(role))
+                    }),
+            };
+            if let Some(fault) = fault {
+                let (name, steps) = (entry.name(), playout.steps);
+                faults.push(format!("{name}: {fault} (seed {seed}, step {steps})"));
+                break;
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
+/// Boards are guessed from the rules alone as their metadata has them: the same fluent, the same coordinates.
+#[test]
+fn boards_are_guessed_from_the_rules() {
+    let mut misses = Vec::new();
+    for entry in ENTRIES.iter() {
+        let Some(known) = &entry.built_in.about.board else {
+            continue;
+        };
+        let guess = board_of(&entry.game, None);
+        let places = |layer: &Layer| {
+            let args = layer.column.iter().chain(&layer.row);
+            (
+                layer.fluent.clone(),
+                args.copied().collect::<BTreeSet<usize>>(),
+            )
+        };
+        let known: BTreeSet<_> = known.layers.iter().map(places).collect();
+        let mut guessed = guess.iter().flat_map(|board| &board.layers).map(places);
+        if !guessed.any(|layer| known.contains(&layer)) {
+            misses.push(entry.name());
+        }
+    }
+    assert_eq!(misses, NOT_GUESSED);
+}
+
+#[test]
+fn a_suite_of_counts_is_compared() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("suite");
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    let run = |text: &str, args: &[&str]| {
+        let file = folder.join("counts.toml");
+        fs::write(&file, text).expect("the file can be written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+        let output = command.args(["perft", "--suite"]).arg(file).args(args);
+        let output = output.output().expect("the binary runs");
+        let text = String::from_utf8(output.stdout).expect("it is text");
+        (output.status.code(), text)
+    };
+    let good = "[tic_tac_toe]\ncounts = [9, 72, 999]\n";
+    let (code, text) = run(good, &["--engine", "all", "--most", "100"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.ends_with("2 passed, 0 failed\n"), "{text}");
+    let (code, text) = run(good, &[]);
+    let line = "FAILED  tic_tac_toe scalar: depth 3: 504 sequences, not 999\n";
+    assert_eq!(
+        (code, text),
+        (Some(1), format!("{line}0 passed, 1 failed\n"))
+    );
+    assert_eq!(run("[tic_tac_toe]\n", &[]).0, Some(2));
+}
+
+/// With a corpus in `AGON_CORPUS`: public sheets that are said to have the same counts have them.
+#[test]
+fn public_sheets_have_the_same_counts() {
+    let corpus = std::env::var_os("AGON_CORPUS").map(PathBuf::from);
+    let Some(corpus) = corpus.filter(|path| path.is_dir()) else {
+        eprintln!("AGON_CORPUS names no folder: nothing is tested");
+        return;
+    };
+    let mut faults = Vec::new();
+    for (name, expected) in counts() {
+        let Some(public) = &expected.same_as else {
+            continue;
+        };
+        let path = corpus.join(format!("games/{public}.kif"));
+        let Ok(sheet) = fs::read_to_string(&path) else {
+            faults.push(format!("{name}: there is no {public}"));
+            continue;
+        };
+        let game = compile(Arc::new(rules(&sheet, public)));
+        let most = if game.grounded().is_some() {
+            100_000
+        } else {
+            400
+        };
+        if let Err(fault) = expected.compare(&mut *game.machine(), game.n_roles(), most) {
+            faults.push(format!("{name} is not {public}: {fault}"));
+        }
+    }
+    assert_none(&faults);
+}
