@@ -26,6 +26,7 @@ use agon_ground::{GroundError, GroundLimits, ground};
 
 use crate::grounded::Grounded;
 use crate::interpreter::{Interpreter, InterpreterError};
+use crate::lanes::{Lanes, LanesOptions};
 use crate::machine::Machine;
 use crate::optimize::Pass;
 use crate::state::{MoveId, RoleId, State};
@@ -113,6 +114,12 @@ impl Game {
             Engine::Network(grounded) => Box::new(grounded.machine()),
             Engine::Interpreter(interpreter, _) => Box::new(interpreter.machine()),
         }
+    }
+
+    /// Lanes without jobs, for many playouts at once, if the game grounds.
+    #[must_use]
+    pub fn lanes(&self, options: &LanesOptions) -> Option<Lanes> {
+        self.grounded().map(|grounded| grounded.lanes(options))
     }
 
     /// The fluents of a state as text, sorted.

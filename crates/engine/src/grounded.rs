@@ -1,10 +1,11 @@
 //! A game that grounds: its program, its network, and machines on it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use agon_ground::{GroundProgram, TermId, TermView};
 
 use crate::build::build;
+use crate::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions};
 use crate::machine::Machine;
 use crate::optimize::{Optimized, Pass, optimize};
 use crate::scalar::{ScalarMachine, ScalarProgram};
@@ -18,6 +19,8 @@ pub struct Grounded {
     /// Per role and goal value of the program: the goal, if it is one.
     goals: Vec<Vec<Option<Goal>>>,
     initial: State,
+    /// Laid out for lanes when somebody asks for it.
+    lanes: OnceLock<Arc<LanesProgram>>,
 }
 
 impl Grounded {
@@ -42,6 +45,7 @@ impl Grounded {
             goals,
             initial,
             program,
+            lanes: OnceLock::new(),
         }
     }
 
@@ -70,6 +74,24 @@ impl Grounded {
             game: Arc::clone(self),
             scalar: self.scalar.machine(),
         }
+    }
+
+    /// The game laid out for lanes on this CPU; made when it is first asked for.
+    #[must_use]
+    pub fn lanes_program(&self) -> &Arc<LanesProgram> {
+        self.lanes
+            .get_or_init(|| Arc::new(LanesProgram::new(self, &LayoutOptions::default())))
+    }
+
+    /// Lanes without jobs: scratch memory of one thread that plays many playouts at once.
+    #[must_use]
+    pub fn lanes(&self, options: &LanesOptions) -> Lanes {
+        Lanes::new(Arc::clone(self.lanes_program()), options)
+    }
+
+    /// Per role, what each goal value of the program is worth, if it is a goal.
+    pub(crate) fn goal_values(&self) -> &[Vec<Option<Goal>>] {
+        &self.goals
     }
 
     /// What the state that an engine is in is worth to a role, if exactly one goal holds.

@@ -8,6 +8,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agon_engine::lanes::{
+    DeferGoals, Job, Lanes, LanesOptions, LanesProgram, LayoutOptions, Simd, Until,
+};
 use agon_engine::network::Network;
 use agon_engine::optimize::Pass;
 use agon_engine::{
@@ -46,6 +49,12 @@ pub(crate) struct Args {
     /// Which engine to measure
     #[arg(long, value_enum, default_value = "scalar")]
     engine: EngineArg,
+    /// Vectors of the lanes engine
+    #[arg(long, value_enum, default_value = "auto")]
+    simd: SimdArg,
+    /// Never make machine code
+    #[arg(long)]
+    no_jit: bool,
     /// How long to play each game
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
@@ -78,6 +87,53 @@ pub(crate) enum EngineArg {
     Interpreter,
     /// The network, one state at a time
     Scalar,
+    /// The network, many playouts at a time
+    Lanes,
+}
+
+/// The choice of `--simd`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(crate) enum SimdArg {
+    /// The widest that the CPU has
+    Auto,
+    /// 512 lanes at once
+    Avx512,
+    /// 256 lanes at once
+    Avx2,
+    /// 64 lanes at once, on any CPU
+    Portable,
+}
+
+impl SimdArg {
+    /// How to lay out a game for lanes.
+    ///
+    /// # Errors
+    /// If this CPU lacks the vectors.
+    pub(crate) fn layout(self, no_jit: bool) -> anyhow::Result<LayoutOptions> {
+        let simd = match self {
+            SimdArg::Auto => Simd::best(),
+            SimdArg::Avx512 => Simd::Avx512,
+            SimdArg::Avx2 => Simd::Avx2,
+            SimdArg::Portable => Simd::Portable,
+        };
+        if !simd.is_available() {
+            bail!("this CPU does not have {}", simd.name());
+        }
+        Ok(LayoutOptions {
+            simd,
+            jit: !no_jit,
+            goals: DeferGoals::Auto,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            SimdArg::Auto => "auto",
+            SimdArg::Avx512 => Simd::Avx512.name(),
+            SimdArg::Avx2 => Simd::Avx2.name(),
+            SimdArg::Portable => Simd::Portable.name(),
+        }
+    }
 }
 
 impl EngineArg {
@@ -85,6 +141,7 @@ impl EngineArg {
         match self {
             EngineArg::Interpreter => "interpreter",
             EngineArg::Scalar => "scalar",
+            EngineArg::Lanes => "lanes",
         }
     }
 }
@@ -95,12 +152,16 @@ struct Stages {
     check: f64,
     ground: f64,
     network: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lanes: Option<f64>,
 }
 
 #[derive(Serialize, Default)]
 struct Row {
     game: String,
     engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simd: Option<&'static str>,
     setup_ms: f64,
     stages_ms: Stages,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,6 +238,10 @@ fn run_directory(args: &Args, directory: &PathBuf) -> anyhow::Result<ExitCode> {
             &args.seed.to_string(),
         ]);
         command.args(["--setup-limit", &args.setup_limit.to_string()]);
+        command.args(["--simd", args.simd.name()]);
+        if args.no_jit {
+            command.arg("--no-jit");
+        }
         if args.setup_only {
             command.arg("--setup-only");
         }
@@ -313,6 +378,7 @@ fn set_up(args: &Args, game: &str, engine: EngineArg) -> anyhow::Result<(Row, Op
     let running = match engine {
         EngineArg::Interpreter => set_up_interpreter(&rules),
         EngineArg::Scalar => set_up_scalar(args, &rules, started, &mut row),
+        EngineArg::Lanes => set_up_lanes(args, &rules, started, &mut row),
     };
     row.setup_ms = ms(started.elapsed());
     let runner = match running {
@@ -341,6 +407,41 @@ fn set_up_scalar(
     started: Instant,
     row: &mut Row,
 ) -> anyhow::Result<Engine> {
+    let grounded = set_up_network(args, rules, started, row)?;
+    let before = Instant::now();
+    let scalar = grounded.machine().into_scalar();
+    row.stages_ms.network += ms(before.elapsed());
+    let initial = grounded.initial_state().clone();
+    let playouts = ScalarPlayouts::new(scalar, initial, rules.roles.len());
+    Ok(Engine::Scalar(grounded, Box::new(playouts)))
+}
+
+fn set_up_lanes(
+    args: &Args,
+    rules: &Rules,
+    started: Instant,
+    row: &mut Row,
+) -> anyhow::Result<Engine> {
+    let layout = args.simd.layout(args.no_jit)?;
+    let grounded = set_up_network(args, rules, started, row)?;
+    let before = Instant::now();
+    let program = Arc::new(LanesProgram::new(&grounded, &layout));
+    let options = LanesOptions {
+        seed: args.seed,
+        ..LanesOptions::default()
+    };
+    let lanes = Lanes::new(program, &options);
+    row.stages_ms.lanes = Some(ms(before.elapsed()));
+    row.simd = Some(layout.simd.name());
+    Ok(Engine::Lanes(grounded, Box::new(lanes)))
+}
+
+fn set_up_network(
+    args: &Args,
+    rules: &Rules,
+    started: Instant,
+    row: &mut Row,
+) -> anyhow::Result<Arc<Grounded>> {
     let deadline = started + Duration::from_secs_f64(args.setup_limit.clamp(0.0, 1e6));
     let before = Instant::now();
     let stop = || Instant::now() > deadline;
@@ -348,12 +449,9 @@ fn set_up_scalar(
     row.stages_ms.ground = ms(before.elapsed());
     let before = Instant::now();
     let grounded = Arc::new(Grounded::new(program, &Pass::ALL));
-    let scalar = grounded.machine().into_scalar();
     row.stages_ms.network = ms(before.elapsed());
     row.size = Some(Size::of(&grounded));
-    let initial = grounded.initial_state().clone();
-    let playouts = ScalarPlayouts::new(scalar, initial, rules.roles.len());
-    Ok(Engine::Scalar(grounded, Box::new(playouts)))
+    Ok(grounded)
 }
 
 impl Size {
@@ -380,29 +478,60 @@ struct Runner {
 enum Engine {
     Interpreter(Arc<Interpreter>, Box<InterpreterMachine>),
     Scalar(Arc<Grounded>, Box<ScalarPlayouts>),
+    Lanes(Arc<Grounded>, Box<Lanes>),
 }
 
 impl Runner {
-    /// Plays once; the number of steps.
-    fn play(&mut self) -> u32 {
-        let playout = match &mut self.engine {
+    /// Plays on for a while: one playout, or one batch of lanes.
+    fn play(&mut self, tally: &mut Tally) {
+        let steps = match &mut self.engine {
             Engine::Interpreter(interpreter, machine) => {
                 machine.load(interpreter.initial_state());
-                play_out(&mut **machine, self.n_roles, MOST_STEPS, &mut self.rng)
+                play_out(&mut **machine, self.n_roles, MOST_STEPS, &mut self.rng).steps
             }
-            Engine::Scalar(_, playouts) => playouts.run(MOST_STEPS, &mut self.rng),
+            Engine::Scalar(_, playouts) => playouts.run(MOST_STEPS, &mut self.rng).steps,
+            Engine::Lanes(grounded, lanes) => return play_lanes(grounded, lanes, tally),
         };
-        playout.steps
+        tally.add(steps, |role| self.goal(role));
     }
 
     /// What the last game was worth.
-    fn goal(&mut self, role: RoleId) -> Option<u8> {
-        let goal = match &mut self.engine {
+    fn goal(&mut self, role: RoleId) -> Option<Goal> {
+        match &mut self.engine {
             Engine::Interpreter(_, machine) => machine.goal(role),
             Engine::Scalar(grounded, playouts) => grounded.goal(playouts.machine(), role),
-        };
-        goal.map(Goal::value)
+            Engine::Lanes(..) => None,
+        }
     }
+
+    /// Finishes what was begun: lanes that are still playing would be those with long games.
+    fn finish(&mut self, tally: &mut Tally) {
+        if let Engine::Lanes(_, lanes) = &mut self.engine {
+            lanes.clear_jobs();
+            lanes.run(Until::Idle);
+            drain(lanes, tally);
+        }
+    }
+}
+
+/// Keeps the lanes busy: there are always more jobs than lanes.
+fn play_lanes(grounded: &Grounded, lanes: &mut Lanes, tally: &mut Tally) {
+    const STEPS: u64 = 64;
+    const MANY: u32 = 1 << 20;
+    if lanes.n_waiting() < u64::from(MANY) {
+        let job = Job::new(grounded.initial_state(), 0);
+        lanes.submit(&[Job {
+            n_playouts: MANY * 2,
+            most_steps: MOST_STEPS,
+            ..job
+        }]);
+    }
+    lanes.run(Until::Steps(STEPS));
+    drain(lanes, tally);
+}
+
+fn drain(lanes: &mut Lanes, tally: &mut Tally) {
+    lanes.drain(|playout| tally.add(playout.steps(), |role| playout.goal(role)));
 }
 
 /// Sums over playouts.
@@ -431,16 +560,21 @@ impl Tally {
             if is_due && started.elapsed().as_secs_f64() >= seconds {
                 break;
             }
-            self.n_playouts += 1;
-            self.n_transitions += u64::from(runner.play());
-            for role in RoleId::all(self.goals.len()) {
-                if let Some(goal) = runner.goal(role) {
-                    self.goals[role.idx()].0 += u64::from(goal);
-                    self.goals[role.idx()].1 += 1;
-                }
+            runner.play(self);
+        }
+        runner.finish(self);
+        self.seconds += started.elapsed().as_secs_f64();
+    }
+
+    fn add(&mut self, steps: u32, mut goal: impl FnMut(RoleId) -> Option<Goal>) {
+        self.n_playouts += 1;
+        self.n_transitions += u64::from(steps);
+        for (role, (sum, n)) in RoleId::all(self.goals.len()).zip(&mut self.goals) {
+            if let Some(goal) = goal(role) {
+                *sum += u64::from(goal.value());
+                *n += 1;
             }
         }
-        self.seconds += started.elapsed().as_secs_f64();
     }
 
     fn finish(self) -> Played {

@@ -17,13 +17,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use agon_engine::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions};
 use agon_engine::optimize::Pass;
-use agon_engine::{Grounded, Interpreter, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{Goal, Grounded, Interpreter, JointMove, Machine, MoveId, RoleId, State};
 use agon_gdl::{Rules, Severity};
-use agon_ground::{GroundLimits, GroundProgram, ground};
+use agon_ground::{GroundError, GroundLimits, ground};
 use anyhow::Context;
 use clap::ValueEnum;
 
+use crate::commands::bench::SimdArg;
 use crate::trace::{Hash, Playout, Step, Trace};
 
 /// Replay recorded playouts on the engines and compare states, legal moves and goals
@@ -41,6 +43,12 @@ pub(crate) struct Args {
     /// Which engine to verify
     #[arg(long, value_enum, default_value_t = Engines::All)]
     engine: Engines,
+    /// Vectors of the lanes engine
+    #[arg(long, value_enum, default_value = "auto")]
+    simd: SimdArg,
+    /// Never make machine code
+    #[arg(long)]
+    no_jit: bool,
     /// How many games to verify at a time [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -67,7 +75,7 @@ enum Engines {
 /// # Errors
 /// If a directory cannot be read, or the engine does not exist.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let engines = chosen(args.engine)?;
+    let engines = chosen(args)?;
     let names = match args.names.is_empty() {
         true => all_games(&args.games)?,
         false => args.names.clone(),
@@ -104,6 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 enum Engine {
     Interpreter,
     Scalar,
+    Lanes(LayoutOptions),
 }
 
 impl fmt::Display for Engine {
@@ -111,17 +120,19 @@ impl fmt::Display for Engine {
         f.write_str(match self {
             Engine::Interpreter => "interpreter",
             Engine::Scalar => "scalar",
+            Engine::Lanes(_) => "lanes",
         })
     }
 }
 
-fn chosen(engines: Engines) -> anyhow::Result<Vec<Engine>> {
-    match engines {
-        Engines::Interpreter => Ok(vec![Engine::Interpreter]),
-        Engines::Scalar => Ok(vec![Engine::Scalar]),
-        Engines::All => Ok(vec![Engine::Interpreter, Engine::Scalar]),
-        Engines::Lanes => anyhow::bail!("the engine `lanes` does not exist yet"),
-    }
+fn chosen(args: &Args) -> anyhow::Result<Vec<Engine>> {
+    let lanes = Engine::Lanes(args.simd.layout(args.no_jit)?);
+    Ok(match args.engine {
+        Engines::Interpreter => vec![Engine::Interpreter],
+        Engines::Scalar => vec![Engine::Scalar],
+        Engines::Lanes => vec![lanes],
+        Engines::All => vec![Engine::Interpreter, Engine::Scalar, lanes],
+    })
 }
 
 /// The outcome of one game on one engine.
@@ -272,22 +283,25 @@ fn read_game(game: &str, args: &Args) -> anyhow::Result<(Arc<Rules>, Trace)> {
 }
 
 fn verify_engine(engine: Engine, rules: &Arc<Rules>, trace: &Trace) -> Outcome {
-    let compared = match engine {
-        Engine::Interpreter => verify_interpreter(rules, trace),
-        Engine::Scalar => match ground(rules, &GroundLimits::default(), &patience()) {
-            Ok(program) => verify_scalar(program, rules, trace),
-            Err(error) => {
-                let reason = error.to_string();
-                return Outcome::Skipped(reason.lines().next().unwrap_or_default().to_owned());
-            }
-        },
+    let on_network = |verify: &dyn Fn(Arc<Grounded>) -> Result<usize, String>| {
+        let program = ground(rules, &GroundLimits::default(), &patience())?;
+        Ok(verify(Arc::new(Grounded::new(program, &Pass::ALL))))
+    };
+    let compared: Result<Result<usize, String>, GroundError> = match engine {
+        Engine::Interpreter => Ok(verify_interpreter(rules, trace)),
+        Engine::Scalar => on_network(&|game| verify_scalar(&game, rules, trace)),
+        Engine::Lanes(layout) => on_network(&|game| verify_lanes(&game, &layout, rules, trace)),
     };
     match compared {
-        Ok(n_states) => Outcome::Passed {
+        Ok(Ok(n_states)) => Outcome::Passed {
             n_playouts: trace.playouts.len(),
             n_states,
         },
-        Err(difference) => Outcome::Failed(difference),
+        Ok(Err(difference)) => Outcome::Failed(difference),
+        Err(error) => {
+            let reason = error.to_string();
+            Outcome::Skipped(reason.lines().next().unwrap_or_default().to_owned())
+        }
     }
 }
 
@@ -297,14 +311,148 @@ fn patience() -> impl Fn() -> bool {
     move || Instant::now() > deadline
 }
 
-fn verify_scalar(program: GroundProgram, rules: &Rules, trace: &Trace) -> Result<usize, String> {
-    let game = Arc::new(Grounded::new(program, &Pass::ALL));
+fn verify_scalar(game: &Arc<Grounded>, rules: &Rules, trace: &Trace) -> Result<usize, String> {
     let names = Names {
         fluents: &|state| game.fluents(state),
         move_text: &|role, move_id| game.move_text(role, move_id),
     };
     compare_roles(rules, trace)?;
     compare(&mut game.machine(), &names, game.initial_state(), trace)
+}
+
+/// All playouts of the trace at once, one step after the other: `expand` shows the states, `advance` leads on.
+fn verify_lanes(
+    game: &Grounded,
+    layout: &LayoutOptions,
+    rules: &Rules,
+    trace: &Trace,
+) -> Result<usize, String> {
+    let names = Names {
+        fluents: &|state| game.fluents(state),
+        move_text: &|role, move_id| game.move_text(role, move_id),
+    };
+    compare_roles(rules, trace)?;
+    let mut lanes = Lanes::new(
+        Arc::new(LanesProgram::new(game, layout)),
+        &LanesOptions::default(),
+    );
+    let mut sights: Vec<Sight> = vec![Sight::new(game.initial_state()); trace.playouts.len()];
+    let n_steps = trace.playouts.iter().map(|playout| playout.steps.len());
+    let mut n_states = 0;
+    for step in 0..n_steps.max().unwrap_or(0) {
+        let is_at = |idx: &usize| trace.playouts[*idx].steps.len() > step;
+        let at_step: Vec<usize> = (0..sights.len()).filter(is_at).collect();
+        see(game, &mut lanes, &mut sights, &at_step, rules.roles.len());
+        for &idx in &at_step {
+            let (playout, step) = (&trace.playouts[idx], &trace.playouts[idx].steps[step]);
+            compare_step(&mut sights[idx], &names, step, trace.header.roles.len())
+                .map_err(|difference| at(playout, step, &difference))?;
+            n_states += 1;
+        }
+        lead_on(&mut lanes, &mut sights);
+    }
+    Ok(n_states)
+}
+
+/// Looks at the states of some playouts.
+fn see(game: &Grounded, lanes: &mut Lanes, sights: &mut [Sight], which: &[usize], n_roles: usize) {
+    let states: Vec<State> = which.iter().map(|&idx| sights[idx].state.clone()).collect();
+    let states: Vec<&State> = states.iter().collect();
+    let program = game.program();
+    lanes.expand(&states, |idx, expanded| {
+        let sight = &mut sights[which[idx]];
+        sight.is_terminal = expanded.is_terminal();
+        sight.roles = RoleId::all(n_roles)
+            .map(|role| {
+                let values = &program.roles[role.idx()].goals;
+                let goals = expanded.goal_indexes(role);
+                SightOfRole {
+                    legal: expanded.legal_moves(role).to_vec(),
+                    goal: expanded.goal(role),
+                    goals: goals
+                        .map(|idx| program.term_text(values[idx].value))
+                        .collect(),
+                }
+            })
+            .collect();
+    });
+}
+
+/// Makes the joint moves that were asked for.
+fn lead_on(lanes: &mut Lanes, sights: &mut [Sight]) {
+    let moving: Vec<usize> = (0..sights.len())
+        .filter(|&idx| sights[idx].joint.is_some())
+        .collect();
+    let joints: Vec<JointMove> = moving
+        .iter()
+        .filter_map(|&idx| sights[idx].joint.take())
+        .collect();
+    let joints: Vec<&[MoveId]> = joints.iter().map(JointMove::moves).collect();
+    let before: Vec<State> = moving
+        .iter()
+        .map(|&idx| sights[idx].state.clone())
+        .collect();
+    let before: Vec<&State> = before.iter().collect();
+    lanes.advance(&before, &joints, |idx, words| {
+        sights[moving[idx]].state = State::from_words(words.into());
+    });
+}
+
+/// A state that lanes have seen. As a machine it only knows this one, and keeps the joint move that it is given.
+#[derive(Clone)]
+struct Sight {
+    state: State,
+    is_terminal: bool,
+    roles: Vec<SightOfRole>,
+    joint: Option<JointMove>,
+}
+
+#[derive(Clone)]
+struct SightOfRole {
+    legal: Vec<MoveId>,
+    goal: Option<Goal>,
+    goals: Vec<String>,
+}
+
+impl Sight {
+    fn new(state: &State) -> Sight {
+        Sight {
+            state: state.clone(),
+            is_terminal: false,
+            roles: Vec::new(),
+            joint: None,
+        }
+    }
+}
+
+impl Machine for Sight {
+    fn load(&mut self, state: &State) {
+        *self = Sight::new(state);
+    }
+
+    fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
+        &self.roles[role.idx()].legal
+    }
+
+    fn goal(&mut self, role: RoleId) -> Option<Goal> {
+        self.roles[role.idx()].goal
+    }
+
+    fn goals(&mut self, role: RoleId) -> Vec<String> {
+        self.roles[role.idx()].goals.clone()
+    }
+
+    fn advance(&mut self, joint: &JointMove) {
+        self.joint = Some(joint.clone());
+    }
 }
 
 fn verify_interpreter(rules: &Arc<Rules>, trace: &Trace) -> Result<usize, String> {

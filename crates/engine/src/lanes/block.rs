@@ -1,0 +1,354 @@
+//! A block of 64 lanes: its jobs, the playouts that run in it, and those that have ended.
+//!
+//! What happens in a block depends on its own jobs and its own generator only, so that the playouts are the same however
+//! many blocks are evaluated at once.
+//!
+//! Start states wait in a *stage*: rows like those of the state, with the next start state of each lane, so that the lanes
+//! that finish in a step are refilled by one blend over all rows. Whenever a lane finds its place on the stage empty, all
+//! empty places are filled at once, by transposing the states of the next jobs. Many playouts from one state keep it there.
+
+use std::collections::VecDeque;
+
+use super::job::{AtLimit, CutScore, Ending, Job, Record, Ticket};
+use super::program::LanesProgram;
+use super::transpose::states_to_rows;
+use crate::state::RoleId;
+
+/// No goal, or more than one.
+pub(super) const NO_GOAL: u8 = u8::MAX;
+
+/// See the module comment.
+pub(super) struct Block {
+    /// Lanes that play.
+    tickets: [Ticket; 64],
+    starts: [u64; 64],
+    /// The entry that all tickets are of, if they are of one.
+    common: Option<u64>,
+    /// The first step in which some playout may reach its limit.
+    deadline: u64,
+    /// Jobs by phase, and what stands on the stage.
+    queues: Vec<Queue>,
+    stages: Vec<Stage>,
+    next_serial: u64,
+    /// Playouts that have ended, their goals by role, and their last states if these are asked for.
+    pub(super) records: Vec<Record>,
+    pub(super) goals: Vec<u8>,
+    pub(super) states: Vec<u64>,
+    /// The record of the playout that ended last in each lane.
+    pub(super) last_records: [u32; 64],
+    /// 64 states, while they are put on the stage.
+    incoming: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Queue {
+    entries: VecDeque<Entry>,
+    /// Their states, one after the other, after those of `n_gone` words that are not needed any more.
+    states: Vec<u64>,
+    n_gone: usize,
+}
+
+impl Queue {
+    fn push(&mut self, entry: Entry, state: &[u64]) {
+        if self.n_gone > self.states.len() / 2 {
+            self.states.drain(..self.n_gone);
+            self.n_gone = 0;
+        }
+        self.states.extend_from_slice(state);
+        self.entries.push_back(entry);
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.states.clear();
+        self.n_gone = 0;
+    }
+}
+
+struct Entry {
+    ticket: Ticket,
+    n_left: u32,
+    serial: u64,
+}
+
+struct Stage {
+    /// Places that are taken.
+    valid: u64,
+    tickets: [Ticket; 64],
+    /// Places, taken or not, that hold the state of the entry with this number.
+    filled: (u64, u64),
+}
+
+/// The rows of a stage, `n_words` wide; a block stands in word `idx`.
+pub(super) struct StageRows<'a> {
+    pub(super) words: &'a mut [u64],
+    pub(super) n_words: usize,
+    pub(super) idx: usize,
+}
+
+impl Block {
+    pub(super) fn new(program: &LanesProgram) -> Block {
+        let stage = |_| Stage {
+            valid: 0,
+            tickets: [Ticket::NONE; 64],
+            filled: (0, 0),
+        };
+        Block {
+            tickets: [Ticket::NONE; 64],
+            starts: [0; 64],
+            common: None,
+            deadline: u64::MAX,
+            queues: (0..program.phases.len())
+                .map(|_| Queue::default())
+                .collect(),
+            stages: (0..program.phases.len()).map(stage).collect(),
+            next_serial: 1,
+            records: Vec::new(),
+            goals: Vec::new(),
+            states: Vec::new(),
+            last_records: [0; 64],
+            incoming: vec![0; 64 * program.n_state_words],
+        }
+    }
+
+    /// Appends playouts to the queue of their phase.
+    pub(super) fn submit(&mut self, job: &Job<'_>, phase: usize, n_playouts: u32) {
+        let entry = Entry {
+            ticket: Ticket::new(job),
+            n_left: n_playouts,
+            serial: self.next_serial,
+        };
+        self.queues[phase].push(entry, job.state.words());
+        self.next_serial += 1;
+    }
+
+    /// Whether some playout waits for its turn.
+    pub(super) fn has_jobs(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.entries.is_empty())
+            || self.stages.iter().any(|stage| stage.valid != 0)
+    }
+
+    /// Number of playouts that wait for their turn.
+    pub(super) fn n_waiting(&self) -> u64 {
+        let queued = self.queues.iter().flat_map(|queue| &queue.entries);
+        let staged = self
+            .stages
+            .iter()
+            .map(|stage| u64::from(stage.valid.count_ones()));
+        queued.map(|entry| u64::from(entry.n_left)).sum::<u64>() + staged.sum::<u64>()
+    }
+
+    /// Drops all playouts that wait for their turn.
+    pub(super) fn clear_jobs(&mut self) {
+        self.queues.iter_mut().for_each(Queue::clear);
+        for stage in &mut self.stages {
+            stage.valid = 0;
+        }
+    }
+
+    /// Drops the records of playouts that have ended.
+    pub(super) fn clear_records(&mut self) {
+        self.records.clear();
+        self.goals.clear();
+        self.states.clear();
+    }
+
+    /// The first step of the playouts in these lanes.
+    pub(super) fn first_start(&self, lanes: u64) -> Option<u64> {
+        bits(lanes).map(|lane| self.starts[lane]).min()
+    }
+
+    /// The tag of the playout in a lane, and how many steps it has made.
+    pub(super) fn playout(&self, lane: usize, now: u64) -> (u64, u32) {
+        (self.tickets[lane].tag, (now - self.starts[lane]) as u32)
+    }
+
+    /// Gives new playouts to lanes that are free in step `now`; tells which. `stage` is that of this phase.
+    pub(super) fn refill(
+        &mut self,
+        program: &LanesProgram,
+        phase: usize,
+        free: u64,
+        now: u64,
+        stage: &mut StageRows<'_>,
+    ) -> u64 {
+        if free & !self.stages[phase].valid != 0 && !self.queues[phase].entries.is_empty() {
+            self.fill_stage(program, phase, stage);
+        }
+        let of_phase = &mut self.stages[phase];
+        let taken = free & of_phase.valid;
+        of_phase.valid &= !taken;
+        if taken == 0 {
+            return 0;
+        }
+        // Many playouts of one job: the tickets are the same as before.
+        let (serial, filled) = of_phase.filled;
+        if self.common != Some(serial) || taken & !filled != 0 {
+            for lane in bits(taken) {
+                self.tickets[lane] = of_phase.tickets[lane];
+            }
+            let is_common = taken == u64::MAX && filled == u64::MAX;
+            self.common = is_common.then_some(serial);
+        }
+        // The ticket of any of them, if they are all the same.
+        let first = self.tickets[taken.trailing_zeros() as usize];
+        self.deadline = self.deadline.min(now + u64::from(first.limit));
+        for lane in bits(taken) {
+            self.starts[lane] = now;
+        }
+        if self.common.is_none() {
+            let limits = bits(taken).map(|lane| self.tickets[lane].limit);
+            let soonest = limits.min().unwrap_or(first.limit);
+            self.deadline = self.deadline.min(now + u64::from(soonest));
+        }
+        taken
+    }
+
+    /// Fills all empty places of the stage, as far as there are jobs.
+    fn fill_stage(&mut self, program: &LanesProgram, phase: usize, rows: &mut StageRows<'_>) {
+        let n_state_words = program.n_state_words;
+        let (queue, stage) = (&mut self.queues[phase], &mut self.stages[phase]);
+        let mut written = 0_u64;
+        let mut empty = !stage.valid;
+        while let Some(entry) = queue.entries.front_mut().filter(|_| empty != 0) {
+            let n_places = entry.n_left.min(empty.count_ones());
+            let places = match n_places {
+                1 => empty & empty.wrapping_neg(),
+                n => lowest(empty, n),
+            };
+            empty &= !places;
+            stage.valid |= places;
+            bits(places).for_each(|lane| stage.tickets[lane] = entry.ticket);
+            if stage.filled.0 != entry.serial {
+                stage.filled = (entry.serial, 0);
+            }
+            let to_write = places & !stage.filled.1;
+            stage.filled.1 |= places;
+            written |= to_write;
+            let state = &queue.states[queue.n_gone..queue.n_gone + n_state_words];
+            for lane in bits(to_write) {
+                self.incoming[lane * n_state_words..(lane + 1) * n_state_words]
+                    .copy_from_slice(state);
+            }
+            entry.n_left -= n_places;
+            if entry.n_left == 0 {
+                queue.entries.pop_front();
+                queue.n_gone += n_state_words;
+            }
+        }
+        if written != 0 {
+            states_to_rows(
+                program,
+                &self.incoming,
+                written,
+                rows.words,
+                rows.n_words,
+                rows.idx,
+            );
+        }
+    }
+
+    /// The lanes among these whose playouts have reached their limit in step `now`.
+    pub(super) fn expired(&mut self, lanes: u64, now: u64) -> u64 {
+        if now < self.deadline {
+            return 0;
+        }
+        let mut expired = 0;
+        self.deadline = u64::MAX;
+        for lane in bits(lanes) {
+            let end = self.starts[lane] + u64::from(self.tickets[lane].limit);
+            if end <= now {
+                expired |= 1 << lane;
+            } else {
+                self.deadline = self.deadline.min(end);
+            }
+        }
+        expired
+    }
+
+    /// Writes records of playouts that end in step `now`. Their goals are still unknown.
+    pub(super) fn finish(
+        &mut self,
+        lanes: u64,
+        now: u64,
+        terminal: u64,
+        expired: u64,
+        stuck_role: impl Fn(usize) -> RoleId,
+        n_roles: usize,
+    ) {
+        let n_records = self.records.len();
+        self.goals
+            .resize((n_records + lanes.count_ones() as usize) * n_roles, NO_GOAL);
+        for lane in bits(lanes) {
+            let ticket = &self.tickets[lane];
+            let ending = if terminal >> lane & 1 == 1 {
+                Ending::Terminal
+            } else if expired >> lane & 1 == 1 {
+                match ticket.at_limit {
+                    AtLimit::Cut(_) => Ending::Cut,
+                    AtLimit::StepLimit => Ending::StepLimit,
+                }
+            } else {
+                Ending::NoLegalMove(stuck_role(lane))
+            };
+            let record = self.records.len();
+            self.last_records[lane] = record as u32;
+            self.records.push(Record {
+                tag: ticket.tag,
+                start: self.starts[lane],
+                steps: (now - self.starts[lane]) as u32,
+                lane: lane as u8,
+                ending,
+            });
+            if let AtLimit::Cut(CutScore::Constant(goal)) = ticket.at_limit
+                && ending == Ending::Cut
+            {
+                self.goals[record * n_roles..(record + 1) * n_roles].fill(goal.value());
+            }
+        }
+    }
+
+    /// The lanes among these whose last playout needs no goals: it was cut, for a constant.
+    pub(super) fn scored(&self, lanes: u64) -> u64 {
+        let is_scored = |lane: &usize| {
+            matches!(
+                self.tickets[*lane].at_limit,
+                AtLimit::Cut(CutScore::Constant(_))
+            ) && self.records[self.last_records[*lane] as usize].ending == Ending::Cut
+        };
+        bits(lanes).filter(is_scored).map(|lane| 1 << lane).sum()
+    }
+}
+
+/// The places of the set bits.
+#[inline]
+pub(super) fn bits(word: u64) -> Bits {
+    Bits(word)
+}
+
+/// See [`bits`].
+#[derive(Clone, Copy)]
+pub(super) struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(bit)
+    }
+}
+
+/// The lowest `n` set bits.
+fn lowest(word: u64, n: u32) -> u64 {
+    let mut rest = word;
+    for _ in 0..n {
+        rest &= rest - 1;
+    }
+    word & !rest
+}

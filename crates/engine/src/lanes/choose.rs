@@ -1,0 +1,730 @@
+//! The bit-sliced choice: every lane picks one of its legal moves uniformly, without leaving the rows.
+//!
+//! 1. *Count*: the number of legal moves in each subtree ([`super::tree`]), by adders over rows.
+//! 2. *Scale*: the count times a random fraction, one bit of the fraction after the other; the whole part is the number of
+//!    the picked move among the legal ones.
+//! 3. *Descend*: at each inner node, compare with the count of the left half; go left, or subtract and go right. The mask
+//!    of the lanes that arrive at a leaf is the row of the move. The directions are the move's number in binary.
+//!
+//! Subtrees without a legal move in any lane are skipped, and so are those that no lane enters.
+//!
+//! The fraction has 13 bits more than the count needs: with n legal moves, the probability of a move differs from 1/n by
+//! less than 2⁻¹³ / n, because at most one of the 2ᵏ equally likely fractions falls to a neighbour.
+
+#![expect(unsafe_code, reason = "rows are read and written by pointer")]
+
+use super::random::Random;
+use super::tree::{EIGHT, Item, Tree};
+use super::vector::{Rows, Vector, at, get, get_eight, put};
+
+/// Bits of the random fraction beyond those of the count.
+const EXTRA_BITS: usize = 13;
+
+/// Most bits of a count.
+const MOST_BITS: usize = 24;
+
+/// Most bits of a sum of weights.
+pub(super) const WIDE: usize = 34;
+
+/// The moves among which is chosen.
+pub(super) struct Leaves {
+    pub(super) tree: Tree,
+    /// Per move: the row of its legality and the row to write; both padded to whole groups of the tree.
+    pub(super) legal: Vec<u32>,
+    pub(super) does: Vec<u32>,
+}
+
+impl Leaves {
+    /// Moves by their rows; `zero` and `trash` fill up.
+    pub(super) fn new(
+        moves: impl ExactSizeIterator<Item = (u32, u32)>,
+        zero: u32,
+        trash: u32,
+    ) -> Leaves {
+        let tree = Tree::new(moves.len());
+        let (mut legal, mut does): (Vec<u32>, Vec<u32>) = moves.unzip();
+        legal.resize(tree.n_leaves(), zero);
+        does.resize(tree.n_leaves(), trash);
+        Leaves { tree, legal, does }
+    }
+}
+
+/// What a choice needs while a step runs.
+pub(super) struct Scratch {
+    counts: Rows,
+    /// Per depth, left and right: the mask of the lanes that arrive there and the bits of the number they look for.
+    paths: Rows,
+    /// Per item: whether some lane has a legal move there.
+    is_live: Vec<bool>,
+    /// A bit per eighth: whether rows of its moves may be set from the last time.
+    dirty: Vec<u64>,
+}
+
+const PATH: usize = MOST_BITS + 1;
+
+impl Scratch {
+    pub(super) fn new(tree: &Tree, n_words: usize) -> Scratch {
+        Scratch {
+            counts: Rows::new(tree.n_counts, n_words),
+            paths: Rows::new(2 * tree.n_depths * PATH, n_words),
+            is_live: vec![false; tree.items.len()],
+            dirty: vec![0; tree.n_all_eighths().div_ceil(64)],
+        }
+    }
+
+    /// Says that somebody else wrote rows of moves.
+    pub(super) fn soil(&mut self) {
+        self.dirty.fill(u64::MAX);
+    }
+}
+
+/// The bits of the number of legal moves in each lane; nothing if there is none in any.
+/// [`count`] was called before.
+#[inline(always)]
+pub(super) fn root_count(tree: &Tree, scratch: &mut Scratch, n_words: usize) -> Option<*const u64> {
+    let root = tree.items.len() - 1;
+    let counts = scratch.counts.pointer();
+    if scratch.is_live[root] {
+        Some(
+            counts
+                .wrapping_add(tree.items[root].count as usize * n_words)
+                .cast_const(),
+        )
+    } else {
+        None
+    }
+}
+
+/// Follows lanes to the moves with these numbers among their legal ones, and sets the rows of all moves.
+///
+/// # Safety
+/// As for [`count`], which was called before.
+#[inline(always)]
+pub(super) unsafe fn find<V: Vector>(
+    leaves: &Leaves,
+    rows: *mut u64,
+    scratch: &mut Scratch,
+    mask: V,
+    number: &[V],
+) {
+    let path = scratch.paths.pointer();
+    let tree = &leaves.tree;
+    let width = tree.items[tree.items.len() - 1].width as usize;
+    // SAFETY: a path has room for the mask and `MOST_BITS` bits.
+    unsafe {
+        mask.store(path);
+        for bit in 0..width {
+            put(
+                path,
+                bit + 1,
+                if bit < number.len() {
+                    number[bit]
+                } else {
+                    V::splat(false)
+                },
+            );
+        }
+        descend::<V, false>(leaves, rows, scratch, std::ptr::null_mut());
+    }
+}
+
+/// Each number times a random fraction, rounded down.
+#[inline(always)]
+pub(super) fn scale_wide<V: Vector>(
+    number: &[V; WIDE],
+    n_bits: usize,
+    random: &mut Random<V>,
+) -> [V; WIDE] {
+    let mut sum = [V::splat(false); WIDE];
+    let mut n_used = n_bits.max(1);
+    while n_used > 1 && number[n_used - 1].is_zero() {
+        n_used -= 1;
+    }
+    for _ in 0..n_bits + EXTRA_BITS {
+        let random = random.bit();
+        let (_, mut carry) = sum[0].half_add(number[0].and(random));
+        let mut bit = 1;
+        while bit < n_used {
+            (sum[bit - 1], carry) = sum[bit].full_add(number[bit].and(random), carry);
+            bit += 1;
+        }
+        sum[n_used - 1] = carry;
+    }
+    sum
+}
+
+/// Counts legal moves; gives the lanes that have one.
+///
+/// # Safety
+/// The rows of `legal` are below `rows`; the CPU has `V`; the scratch was made for this tree and width.
+#[inline(always)]
+pub(super) unsafe fn count<V: Vector>(
+    leaves: &Leaves,
+    rows: *const u64,
+    scratch: &mut Scratch,
+) -> V {
+    let counts = scratch.counts.pointer();
+    let zero = V::splat(false);
+    let Leaves { tree, legal, .. } = leaves;
+    // SAFETY: as promised; counts of an item lie within those of the tree.
+    unsafe {
+        for idx in 0..tree.items.len() {
+            let item = tree.items.get_unchecked(idx);
+            let to = item.count as usize;
+            let Some((left, right)) = item.halves else {
+                let is_live = match tree.n_eighths {
+                    1 => count_one::<V>(item, legal, rows, counts),
+                    2 => count_two::<V>(item, legal, rows, counts),
+                    _ => count_four::<V>(item, legal, rows, counts),
+                };
+                *scratch.is_live.get_unchecked_mut(idx) = is_live;
+                continue;
+            };
+            let is_left_live = *scratch.is_live.get_unchecked(left as usize);
+            let is_right_live = *scratch.is_live.get_unchecked(right as usize);
+            *scratch.is_live.get_unchecked_mut(idx) = is_left_live | is_right_live;
+            let left = tree.items.get_unchecked(left as usize);
+            let right = tree.items.get_unchecked(right as usize);
+            let (left_count, left_width) = (left.count as usize, left.width as usize);
+            let (right_count, right_width) = (right.count as usize, right.width as usize);
+            let width = item.width as usize;
+            if is_left_live && is_right_live {
+                let mut carry = zero;
+                let mut bit = 0;
+                while bit < right_width {
+                    let (sum, next) = get::<V>(counts, left_count + bit)
+                        .full_add(get(counts, right_count + bit), carry);
+                    put(counts, to + bit, sum);
+                    carry = next;
+                    bit += 1;
+                }
+                while bit < left_width {
+                    let (sum, next) = get::<V>(counts, left_count + bit).half_add(carry);
+                    put(counts, to + bit, sum);
+                    carry = next;
+                    bit += 1;
+                }
+                if bit < width {
+                    put(counts, to + bit, carry);
+                }
+            } else if is_left_live || is_right_live {
+                let (only, only_width) = if is_left_live {
+                    (left_count, left_width)
+                } else {
+                    (right_count, right_width)
+                };
+                let mut bit = 0;
+                while bit < width {
+                    let of = if bit < only_width {
+                        get(counts, only + bit)
+                    } else {
+                        zero
+                    };
+                    put(counts, to + bit, of);
+                    bit += 1;
+                }
+            }
+        }
+        let root = tree.items.len() - 1;
+        let mut any = zero;
+        if scratch.is_live[root] {
+            let mut bit = 0;
+            while bit < tree.n_count_bits {
+                any = any.or(get(counts, tree.items[root].count as usize + bit));
+                bit += 1;
+            }
+        }
+        any
+    }
+}
+
+/// Counts a group of one eighth; whether there is any legal move.
+#[inline(always)]
+unsafe fn count_one<V: Vector>(
+    item: &Item,
+    legal: &[u32],
+    rows: *const u64,
+    counts: *mut u64,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (count, any) = count_eight::<V>(legal, item.eighths.0, rows);
+        put_all(counts, item.count, &count);
+        !any.is_zero()
+    }
+}
+
+/// Counts a group of two eighths.
+#[inline(always)]
+unsafe fn count_two<V: Vector>(
+    item: &Item,
+    legal: &[u32],
+    rows: *const u64,
+    counts: *mut u64,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (left, any_left) = count_eight::<V>(legal, item.eighths.0, rows);
+        let (right, any_right) = count_eight::<V>(legal, item.eighths.0 + 1, rows);
+        put_all(counts, item.count, &add_four(left, right));
+        put_all(counts, item.count + 5, &left);
+        !any_left.or(any_right).is_zero()
+    }
+}
+
+/// Counts a group of four eighths.
+#[inline(always)]
+unsafe fn count_four<V: Vector>(
+    item: &Item,
+    legal: &[u32],
+    rows: *const u64,
+    counts: *mut u64,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let first = item.eighths.0;
+        let (a, any_a) = count_eight::<V>(legal, first, rows);
+        let (b, any_b) = count_eight::<V>(legal, first + 1, rows);
+        let (c, any_c) = count_eight::<V>(legal, first + 2, rows);
+        let (d, any_d) = count_eight::<V>(legal, first + 3, rows);
+        if any_a.or(any_b).or(any_c.or(any_d)).is_zero() {
+            return false;
+        }
+        let left = add_four(a, b);
+        let right = add_four(c, d);
+        let (s0, carry) = left[0].half_add(right[0]);
+        let (s1, carry) = left[1].full_add(right[1], carry);
+        let (s2, carry) = left[2].full_add(right[2], carry);
+        let (s3, carry) = left[3].full_add(right[3], carry);
+        let (s4, s5) = left[4].full_add(right[4], carry);
+        put_all(counts, item.count, &[s0, s1, s2, s3, s4, s5]);
+        put_all(counts, item.count + 6, &left);
+        put_all(counts, item.count + 11, &a);
+        put_all(counts, item.count + 15, &c);
+        true
+    }
+}
+
+/// The number of legal moves in an eighth, and lanes that have any.
+#[inline(always)]
+unsafe fn count_eight<V: Vector>(legal: &[u32], eighth: u32, rows: *const u64) -> ([V; 4], V) {
+    // SAFETY: the caller's promise.
+    let l: [V; EIGHT] = unsafe { get_eight(rows, legal.as_ptr().add(eighth as usize * EIGHT)) };
+    let (a0, a1, a2) = four(l[0], l[1], l[2], l[3]);
+    let (b0, b1, b2) = four(l[4], l[5], l[6], l[7]);
+    let (s0, carry) = a0.half_add(b0);
+    let (s1, carry) = a1.full_add(b1, carry);
+    let (s2, s3) = a2.full_add(b2, carry);
+    ([s0, s1, s2, s3], s0.or(s1).or(s2.or(s3)))
+}
+
+/// The sum of two numbers of four bits.
+#[inline(always)]
+fn add_four<V: Vector>(a: [V; 4], b: [V; 4]) -> [V; 5] {
+    let (s0, carry) = a[0].half_add(b[0]);
+    let (s1, carry) = a[1].full_add(b[1], carry);
+    let (s2, carry) = a[2].full_add(b[2], carry);
+    let (s3, s4) = a[3].full_add(b[3], carry);
+    [s0, s1, s2, s3, s4]
+}
+
+#[inline(always)]
+unsafe fn put_all<V: Vector, const N: usize>(counts: *mut u64, first: u32, values: &[V; N]) {
+    let mut idx = 0;
+    while idx < N {
+        // SAFETY: the caller's promise.
+        unsafe { put(counts, first as usize + idx, values[idx]) };
+        idx += 1;
+    }
+}
+
+#[inline(always)]
+unsafe fn get_all<V: Vector, const N: usize>(counts: *const u64, first: u32) -> [V; N] {
+    let mut values = [V::splat(false); N];
+    let mut idx = 0;
+    while idx < N {
+        // SAFETY: the caller's promise.
+        values[idx] = unsafe { get(counts, first as usize + idx) };
+        idx += 1;
+    }
+    values
+}
+
+#[inline(always)]
+fn four<V: Vector>(l0: V, l1: V, l2: V, l3: V) -> (V, V, V) {
+    let (a0, a1) = l0.half_add(l1);
+    let (b0, b1) = l2.half_add(l3);
+    let (s0, carry) = a0.half_add(b0);
+    let (s1, s2) = a1.full_add(b1, carry);
+    (s0, s1, s2)
+}
+
+/// Picks a move in each lane of `mask` and sets the rows of all moves; `count` was called before. With `LOG`, ors the
+/// bits of the picked moves' numbers into the vectors at `log`.
+///
+/// # Safety
+/// As for [`count`]; `log` has a vector for each bit of a leaf's number.
+#[inline(always)]
+pub(super) unsafe fn choose<V: Vector, const LOG: bool>(
+    leaves: &Leaves,
+    rows: *mut u64,
+    scratch: &mut Scratch,
+    random: &mut Random<V>,
+    mask: V,
+    log: *mut u64,
+) {
+    // SAFETY: as promised.
+    unsafe {
+        scale(&leaves.tree, scratch, random);
+        let paths = scratch.paths.pointer();
+        mask.store(paths);
+        descend::<V, LOG>(leaves, rows, scratch, log);
+    }
+}
+
+/// The number of the move that each lane looks for, into the path of the root.
+#[inline(always)]
+unsafe fn scale<V: Vector>(tree: &Tree, scratch: &mut Scratch, random: &mut Random<V>) {
+    let root = tree.items[tree.items.len() - 1];
+    let counts = scratch.counts.pointer();
+    let path = scratch.paths.pointer();
+    let n_draws = tree.n_count_bits + EXTRA_BITS;
+    // SAFETY: the counts of the root lie within those of the tree, and a path has room for `MOST_BITS` bits.
+    unsafe {
+        let from = counts.add(root.count as usize * V::N_WORDS);
+        let to = path.add(V::N_WORDS);
+        match tree.n_count_bits {
+            1 => scale_bits::<V, 1>(from, to, n_draws, random),
+            2 => scale_bits::<V, 2>(from, to, n_draws, random),
+            3 => scale_bits::<V, 3>(from, to, n_draws, random),
+            4 => scale_bits::<V, 4>(from, to, n_draws, random),
+            5 => scale_bits::<V, 5>(from, to, n_draws, random),
+            6 => scale_bits::<V, 6>(from, to, n_draws, random),
+            7 => scale_bits::<V, 7>(from, to, n_draws, random),
+            8 => scale_bits::<V, 8>(from, to, n_draws, random),
+            n => scale_many(from, to, n, random),
+        }
+        for bit in tree.n_count_bits..root.width as usize {
+            V::splat(false).store(to.add(bit * V::N_WORDS));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn scale_bits<V: Vector, const K: usize>(
+    from: *const u64,
+    to: *mut u64,
+    n_draws: usize,
+    random: &mut Random<V>,
+) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let zero = V::splat(false);
+        let mut count = [zero; K];
+        let mut bit = 0;
+        while bit < K {
+            count[bit] = get(from, bit);
+            bit += 1;
+        }
+        let mut sum = [zero; K];
+        for _ in 0..n_draws {
+            let random = random.bit();
+            // (sum + count * bit) / 2; the lowest bit is lost.
+            let (_, mut carry) = sum[0].half_add(count[0].and(random));
+            let mut bit = 1;
+            while bit < K {
+                (sum[bit - 1], carry) = sum[bit].full_add(count[bit].and(random), carry);
+                bit += 1;
+            }
+            sum[K - 1] = carry;
+        }
+        let mut bit = 0;
+        while bit < K {
+            put(to, bit, sum[bit]);
+            bit += 1;
+        }
+    }
+}
+
+/// The same for large counts; high bits that are zero in all lanes cost nothing.
+#[inline(always)]
+unsafe fn scale_many<V: Vector>(
+    from: *const u64,
+    to: *mut u64,
+    n_bits: usize,
+    random: &mut Random<V>,
+) {
+    let mut count = [V::splat(false); WIDE];
+    // SAFETY: as the caller promised.
+    unsafe {
+        let mut bit = 0;
+        while bit < n_bits {
+            count[bit] = get(from, bit);
+            bit += 1;
+        }
+        let sum = scale_wide(&count, n_bits, random);
+        bit = 0;
+        while bit < n_bits {
+            put(to, bit, sum[bit]);
+            bit += 1;
+        }
+    }
+}
+
+/// Follows all lanes from the root, where their mask and number stand, to the moves.
+#[inline(always)]
+unsafe fn descend<V: Vector, const LOG: bool>(
+    leaves: &Leaves,
+    rows: *mut u64,
+    scratch: &mut Scratch,
+    log: *mut u64,
+) {
+    let Scratch {
+        counts,
+        paths,
+        is_live,
+        dirty,
+    } = scratch;
+    let (counts, paths) = (counts.pointer(), paths.pointer());
+    let Leaves { tree, legal, does } = leaves;
+    // SAFETY: as the caller promised; there is a path for each depth, left and right.
+    unsafe {
+        let mut idx = tree.items.len();
+        while idx > 0 {
+            let item = tree.items.get_unchecked(idx - 1);
+            let path = path_of::<V>(paths, item.depth, item.is_right);
+            let mask: V = get(path, 0);
+            if mask.is_zero() || !*is_live.get_unchecked(idx - 1) {
+                clear::<V>(item.eighths, does, rows, dirty);
+                idx -= item.n_items as usize;
+                continue;
+            }
+            idx -= 1;
+            let Some((left, _)) = item.halves else {
+                let moves = Moves {
+                    legal: legal.as_ptr(),
+                    does: does.as_ptr(),
+                    rows,
+                    dirty: dirty.as_mut_ptr(),
+                    log,
+                };
+                let first = item.eighths.0 as usize;
+                match tree.n_eighths {
+                    1 => descend_eight::<V, LOG>(&moves, first, mask, get_all(path, 1)),
+                    2 => {
+                        let left: [V; 4] = get_all(counts, item.count + 5);
+                        descend_two::<V, LOG>(&moves, first, mask, get_all(path, 1), left);
+                    }
+                    _ => descend_four_eighths::<V, LOG>(
+                        &moves,
+                        first,
+                        mask,
+                        get_all(path, 1),
+                        counts,
+                        item.count,
+                    ),
+                }
+                continue;
+            };
+            let to_left = path_of::<V>(paths, item.depth + 1, false);
+            let to_right = path_of::<V>(paths, item.depth + 1, true);
+            let is_left_live = *is_live.get_unchecked(left as usize);
+            let left = tree.items.get_unchecked(left as usize);
+            let (left_count, width) = (left.count as usize, left.width as usize);
+            let mut borrow = V::splat(false);
+            // The number has one bit less than the count of this item: as many as the count of the left half.
+            let mut bit = 0;
+            if is_left_live {
+                while bit < width {
+                    let of: V = get(path, 1 + bit);
+                    let (difference, next) =
+                        of.full_subtract(get(counts, left_count + bit), borrow);
+                    put(to_left, 1 + bit, of);
+                    put(to_right, 1 + bit, difference);
+                    borrow = next;
+                    bit += 1;
+                }
+            } else {
+                while bit < width {
+                    put::<V>(to_right, 1 + bit, get(path, 1 + bit));
+                    bit += 1;
+                }
+            }
+            let right = mask.and_not(borrow);
+            put(to_left, 0, mask.and(borrow));
+            put(to_right, 0, right);
+            if LOG {
+                put(log, width - 1, get::<V>(log, width - 1).or(right));
+            }
+        }
+    }
+}
+
+/// Where the mask and number of an item stand.
+#[inline(always)]
+fn path_of<V: Vector>(paths: *mut u64, depth: u32, is_right: bool) -> *mut u64 {
+    at::<V>(paths, (depth as usize * 2 + usize::from(is_right)) * PATH)
+}
+
+/// Clears the rows of moves that were set the last time.
+#[inline(always)]
+unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, dirty: &mut [u64]) {
+    let (start, end) = (eighths.0 as usize, eighths.1 as usize);
+    let mut eighth = start;
+    while eighth < end {
+        let word = dirty[eighth / 64] >> (eighth % 64);
+        if word == 0 {
+            eighth = (eighth / 64 + 1) * 64;
+            continue;
+        }
+        eighth += word.trailing_zeros() as usize;
+        if eighth >= end {
+            break;
+        }
+        dirty[eighth / 64] &= !(1 << (eighth % 64));
+        // SAFETY: the caller's promise.
+        unsafe {
+            put_eight(
+                rows,
+                does.as_ptr().add(eighth * EIGHT),
+                [V::splat(false); EIGHT],
+            );
+        };
+        eighth += 1;
+    }
+}
+
+#[inline(always)]
+unsafe fn put_eight<V: Vector>(rows: *mut u64, of: *const u32, values: [V; EIGHT]) {
+    let mut idx = 0;
+    while idx < EIGHT {
+        // SAFETY: rows of moves are rows of the matrix.
+        unsafe { put(rows, *of.add(idx) as usize, values[idx]) };
+        idx += 1;
+    }
+}
+
+/// Where the moves of a choice are.
+struct Moves {
+    legal: *const u32,
+    does: *const u32,
+    rows: *mut u64,
+    dirty: *mut u64,
+    log: *mut u64,
+}
+
+#[inline(always)]
+unsafe fn descend_four_eighths<V: Vector, const LOG: bool>(
+    moves: &Moves,
+    first: usize,
+    mask: V,
+    number: [V; 5],
+    counts: *const u64,
+    count: u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let left: [V; 5] = get_all(counts, count + 6);
+        let borrow = left[0].and_not(number[0]);
+        let d0 = number[0].xor(left[0]);
+        let (d1, borrow) = number[1].full_subtract(left[1], borrow);
+        let (d2, borrow) = number[2].full_subtract(left[2], borrow);
+        let (d3, borrow) = number[3].full_subtract(left[3], borrow);
+        let (_, is_left) = number[4].full_subtract(left[4], borrow);
+        let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
+        let number = [number[0], number[1], number[2], number[3]];
+        descend_two::<V, LOG>(moves, first, to_left, number, get_all(counts, count + 11));
+        descend_two::<V, LOG>(
+            moves,
+            first + 2,
+            to_right,
+            [d0, d1, d2, d3],
+            get_all(counts, count + 15),
+        );
+        if LOG {
+            put(moves.log, 4, get::<V>(moves.log, 4).or(to_right));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn descend_two<V: Vector, const LOG: bool>(
+    moves: &Moves,
+    first: usize,
+    mask: V,
+    number: [V; 4],
+    left: [V; 4],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let borrow = left[0].and_not(number[0]);
+        let d0 = number[0].xor(left[0]);
+        let (d1, borrow) = number[1].full_subtract(left[1], borrow);
+        let (d2, borrow) = number[2].full_subtract(left[2], borrow);
+        let (_, is_left) = number[3].full_subtract(left[3], borrow);
+        let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
+        descend_eight::<V, LOG>(moves, first, to_left, [number[0], number[1], number[2]]);
+        descend_eight::<V, LOG>(moves, first + 1, to_right, [d0, d1, d2]);
+        if LOG {
+            put(moves.log, 3, get::<V>(moves.log, 3).or(to_right));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn descend_eight<V: Vector, const LOG: bool>(
+    moves: &Moves,
+    eighth: usize,
+    mask: V,
+    number: [V; 3],
+) {
+    // SAFETY: rows of moves are rows of the matrix; there is a bit for each eighth.
+    unsafe {
+        let does = moves.does.add(eighth * EIGHT);
+        let (dirty, bit) = (&mut *moves.dirty.add(eighth / 64), 1 << (eighth % 64));
+        if mask.is_zero() {
+            if *dirty & bit != 0 {
+                *dirty &= !bit;
+                put_eight(moves.rows, does, [mask; EIGHT]);
+            }
+            return;
+        }
+        *dirty |= bit;
+        let l: [V; EIGHT] = get_eight(moves.rows, moves.legal.add(eighth * EIGHT));
+        let (c0, c1, c2) = four(l[0], l[1], l[2], l[3]);
+        let borrow = c0.and_not(number[0]);
+        let d0 = number[0].xor(c0);
+        let (d1, borrow) = number[1].full_subtract(c1, borrow);
+        let (_, is_left) = number[2].full_subtract(c2, borrow);
+        let (left, right) = (mask.and(is_left), mask.and_not(is_left));
+        let (a, a_right) = descend_half(left, number[0], number[1], [l[0], l[1], l[2]]);
+        let (b, b_right) = descend_half(right, d0, d1, [l[4], l[5], l[6]]);
+        put_eight(
+            moves.rows,
+            does,
+            [a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]],
+        );
+        if LOG {
+            let lowest = a[1].or(a[3]).or(b[1].or(b[3]));
+            put(moves.log, 0, get::<V>(moves.log, 0).or(lowest));
+            put(moves.log, 1, get::<V>(moves.log, 1).or(a_right.or(b_right)));
+            put(moves.log, 2, get::<V>(moves.log, 2).or(right));
+        }
+    }
+}
+
+/// The masks of four leaves, and the lanes that went to the last two.
+#[inline(always)]
+fn descend_half<V: Vector>(mask: V, n0: V, n1: V, l: [V; 3]) -> ([V; 4], V) {
+    let (c0, c1) = l[0].half_add(l[1]);
+    let borrow = c0.and_not(n0);
+    let d0 = n0.xor(c0);
+    let (_, is_left) = n1.full_subtract(c1, borrow);
+    let (left, right) = (mask.and(is_left), mask.and_not(is_left));
+    let first = left.and(l[0]).and_not(n0);
+    let third = right.and(l[2]).and_not(d0);
+    (
+        [first, left.and_not(first), third, right.and_not(third)],
+        right,
+    )
+}

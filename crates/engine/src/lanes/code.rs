@@ -1,0 +1,116 @@
+//! Straight-line code over rows: what a kernel evaluates.
+//!
+//! A row holds one signal of the network for all lanes. Each gate sets its target row to the conjunction of some rows,
+//! plain or complemented. In: gates in an order in which every row is computed before it is read. Out: nothing by
+//! itself; a [`Kernel`](super::kernel::Kernel) is made from it, which may choose another order.
+
+/// A row or its complement: row * 2 + complement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Literal(pub(crate) u32);
+
+impl Literal {
+    /// The row, plain or complemented.
+    pub(crate) fn new(row: u32, is_complement: bool) -> Literal {
+        Literal(row * 2 + u32::from(is_complement))
+    }
+
+    /// The row that it reads.
+    pub(crate) fn row(self) -> u32 {
+        self.0 / 2
+    }
+
+    /// Whether it is true where the row is false.
+    pub(crate) fn is_complement(self) -> bool {
+        self.0 % 2 == 1
+    }
+}
+
+/// Gates in the order of evaluation, and the rows that somebody reads afterwards.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Code {
+    /// Per gate: the row that it sets.
+    targets: Vec<u32>,
+    /// Per gate: where its literals end; they begin where those of the gate before end.
+    ends: Vec<u32>,
+    literals: Vec<Literal>,
+    outputs: Vec<u32>,
+}
+
+impl Code {
+    /// Code without gates.
+    pub(crate) fn new() -> Code {
+        Code::default()
+    }
+
+    /// Appends `row[target] = AND of literals`: at least one; a single one is a copy or a complement. A target is written
+    /// once, and nothing may have read it before.
+    pub(crate) fn and(&mut self, target: u32, literals: &[Literal]) {
+        assert!(!literals.is_empty(), "a gate reads something");
+        self.targets.push(target);
+        self.literals.extend_from_slice(literals);
+        let end = u32::try_from(self.literals.len()).expect("fewer than 2^32 literals");
+        self.ends.push(end);
+    }
+
+    /// Says that a row is needed after the code has run; the others may never reach memory.
+    pub(crate) fn output(&mut self, row: u32) {
+        self.outputs.push(row);
+    }
+
+    /// Whether there is nothing to evaluate.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Number of gates.
+    pub(crate) fn n_gates(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Number of literals of all gates.
+    pub(crate) fn n_literals(&self) -> usize {
+        self.literals.len()
+    }
+
+    /// The row that a gate sets.
+    pub(crate) fn target(&self, gate: usize) -> u32 {
+        self.targets[gate]
+    }
+
+    /// What a gate reads.
+    pub(crate) fn literals(&self, gate: usize) -> &[Literal] {
+        let start = gate.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.literals[start as usize..self.ends[gate] as usize]
+    }
+
+    /// The rows that are needed afterwards, possibly some of them twice or computed by no gate.
+    pub(crate) fn outputs(&self) -> &[u32] {
+        &self.outputs
+    }
+
+    /// One more than the highest row that occurs.
+    pub(crate) fn n_rows(&self) -> usize {
+        let read = self.literals.iter().map(|literal| literal.row());
+        let rows = read.chain(self.targets.iter().copied());
+        rows.max().map_or(0, |row| row as usize + 1)
+    }
+
+    /// The same code over rows that are numbered without gaps, and the row that each of them stands for.
+    pub(crate) fn renumbered(&self) -> (Code, Vec<u32>) {
+        let read = self.literals.iter().map(|literal| literal.row());
+        let mut rows: Vec<u32> = read.chain(self.targets.iter().copied()).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let number = |row: u32| rows.binary_search(&row).ok().map(|idx| idx as u32);
+        let renumber = |row: u32| number(row).expect("all rows are listed");
+        let literal =
+            |literal: &Literal| Literal::new(renumber(literal.row()), literal.is_complement());
+        let code = Code {
+            targets: self.targets.iter().copied().map(renumber).collect(),
+            ends: self.ends.clone(),
+            literals: self.literals.iter().map(literal).collect(),
+            outputs: self.outputs.iter().copied().filter_map(number).collect(),
+        };
+        (code, rows)
+    }
+}

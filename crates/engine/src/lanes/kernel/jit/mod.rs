@@ -1,0 +1,76 @@
+//! Machine code for kernels on x86-64: one function without branches, made for one network.
+//!
+//! In: forms and their order. Out: [`Native`], a function that sets the rows of all outputs. The steps are those of
+//! [`super::schedule`]; values stay in registers while they are needed soon ([`allocate`]), and what never leaves
+//! the registers is never stored. Instructions come from [`assembler`], executable pages from [`memory`].
+//!
+//! Limits: the code has four to ten bytes per row that a gate reads. Rows must lie within 2 GB.
+
+mod allocate;
+mod assembler;
+mod emit;
+#[cfg(test)]
+mod emulator;
+mod memory;
+
+use self::assembler::Width;
+use self::memory::Executable;
+use super::forms::Forms;
+use super::schedule::Schedule;
+
+/// Machine code that can be run.
+pub(super) struct Native {
+    code: Executable,
+}
+
+impl Native {
+    /// Makes machine code for rows of 4 or 8 words; none for other widths, or if the system refuses.
+    pub(super) fn new(forms: &Forms, schedule: &Schedule, n_words: usize) -> Option<Native> {
+        let width = match n_words {
+            4 => Width::Ymm,
+            8 => Width::Zmm,
+            _ => return None,
+        };
+        let code = emit::emit(forms, schedule, width);
+        Some(Native {
+            code: Executable::new(&code)?,
+        })
+    }
+
+    /// Evaluates all gates.
+    ///
+    /// # Safety
+    /// As for [`Kernel::run`](super::Kernel::run); the CPU has AVX2 for rows of 4 words, AVX-512F for 8.
+    pub(super) unsafe fn run(&self, rows: *mut u64) {
+        // SAFETY: the pages hold a function of this type, which changes rows only and keeps to the System V convention:
+        // it uses vector registers and caller-saved registers, and no stack.
+        unsafe {
+            let function: unsafe extern "sysv64" fn(*mut u64) =
+                std::mem::transmute(self.code.start());
+            function(rows);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{RandomCode, check_outputs};
+    use super::super::{Forms, schedule};
+    use super::assembler::Width;
+    use super::{emit, emulator};
+
+    /// Emulates the machine code of random networks, for both widths on any CPU.
+    #[test]
+    fn emulated_code_agrees_with_the_gates() {
+        for seed in 0..300 {
+            let random = RandomCode::new(seed);
+            let forms = Forms::new(&random.code);
+            let schedule = schedule::schedule(&forms);
+            for (width, n_words) in [(Width::Ymm, 4), (Width::Zmm, 8)] {
+                let code = emit::emit(&forms, &schedule, width);
+                let run = |rows: &mut [u64]| emulator::emulate(&code, width, rows);
+                check_outputs(&random, n_words, run, &format!("seed {seed}, {width:?}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Rows kept for every step as long as a playout that is running or not yet fetched needs them.
+
+/// Rows by step of the block.
+pub(super) struct Log {
+    words: Vec<u64>,
+    /// The step that the first words belong to.
+    first: u64,
+    /// Words per step.
+    stride: usize,
+    is_kept: bool,
+}
+
+impl Log {
+    /// A log of so many words per step, if it is kept.
+    pub(super) fn new(stride: usize, is_kept: bool) -> Log {
+        Log {
+            is_kept,
+            words: Vec::new(),
+            first: 0,
+            stride,
+        }
+    }
+
+    /// Whether anything is kept.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Appends the words of step `now`; steps in between were idle.
+    pub(super) fn push(&mut self, now: u64, words: impl IntoIterator<Item = u64>) {
+        if self.stride == 0 || !self.is_kept {
+            return;
+        }
+        if self.words.is_empty() {
+            self.first = now;
+        }
+        let start = (now - self.first) as usize * self.stride;
+        self.words.resize(start, 0);
+        self.words.extend(words);
+        self.words.resize(start + self.stride, 0);
+    }
+
+    /// Words per step.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The words of a step and of all that follow.
+    pub(super) fn since(&self, step: u64) -> &[u64] {
+        let start = (step - self.first) as usize * self.stride;
+        self.words.get(start..).unwrap_or_default()
+    }
+
+    /// The words of a step.
+    pub(super) fn step(&self, step: u64) -> &[u64] {
+        let start = (step - self.first) as usize * self.stride;
+        &self.words[start..start + self.stride]
+    }
+
+    /// Forgets steps before this one, if that is worth the effort.
+    pub(super) fn forget_before(&mut self, step: u64) {
+        if self.stride == 0 || !self.is_kept {
+            return;
+        }
+        let n_steps = self.words.len() / self.stride;
+        let n_old = (step.saturating_sub(self.first) as usize).min(n_steps);
+        if n_old * 2 >= n_steps {
+            self.words.drain(..n_old * self.stride);
+            self.first += n_old as u64;
+        }
+    }
+}

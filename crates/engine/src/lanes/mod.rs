@@ -1,0 +1,513 @@
+//! The lanes engine: hundreds of playouts at once, one per bit.
+//!
+//! Each signal of the network is one *row*, bit k of every row belongs to *lane* k, and one straight pass over the gates
+//! takes all lanes one step on. Lanes come in blocks of 64, each with its own generator and its own jobs; how many blocks
+//! are evaluated at once depends on the CPU, what they play does not: the same seed and the same calls give the same
+//! playouts, in the same order, on every machine.
+//!
+//! [`LanesProgram`] is the game laid out for this, immutable and shared; [`Lanes`] is the scratch memory of one thread:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use agon_engine::lanes::{Job, LanesOptions, Until};
+//! use agon_engine::{Game, RoleId};
+//!
+//! let sheet = br"(role you) (init (count 0)) (succ 0 1) (succ 1 2) (legal you go) (legal you stay)
+//!     (<= (next (count ?y)) (true (count ?x)) (does you go) (succ ?x ?y))
+//!     (<= (next (count ?x)) (true (count ?x)) (does you stay))
+//!     (<= terminal (true (count 2))) (<= (goal you 100) (true (count 2)))";
+//! let rules = agon_gdl::check(&agon_gdl::parse(sheet, &Default::default())).unwrap();
+//! let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).unwrap();
+//!
+//! let options = LanesOptions { seed: 7, moves: true, ..LanesOptions::default() };
+//! let mut lanes = game.lanes(&options).expect("this game grounds");
+//! lanes.submit(&[Job { n_playouts: 1000, ..Job::new(game.initial_state(), 42) }]);
+//! lanes.run(Until::Idle);
+//! let (mut n_playouts, mut n_steps) = (0, 0);
+//! lanes.drain(|playout| {
+//!     assert_eq!(playout.tag(), 42);
+//!     assert_eq!(playout.goal(RoleId(0)).map(|goal| goal.value()), Some(100));
+//!     let n_go = playout.moves(RoleId(0)).filter(|&of| game.move_text(RoleId(0), of) == "go").count();
+//!     assert_eq!(n_go, 2);
+//!     n_playouts += 1;
+//!     n_steps += playout.steps();
+//! });
+//! assert_eq!(n_playouts, 1000);
+//! assert!((3500..4500).contains(&n_steps), "about two of four steps go");
+//! ```
+//!
+//! A step of a group of blocks: *play* (legal moves, the end), endings, the choice of moves, *next*, refilling. What the
+//! parts compute is laid out in `program.rs`, the step itself is in `step.rs`, the choice in `choose.rs`, jobs and records
+//! in `block.rs`. Nothing is allocated per playout.
+//!
+//! **Limits:** networks are sound only for one legal move per role, so a lane in which a role has none ends at once; and
+//! start states must be reachable ones.
+
+mod block;
+mod choose;
+mod code;
+mod emit;
+mod expand;
+mod group;
+mod job;
+mod kernel;
+mod layout;
+mod log;
+mod policy;
+mod program;
+mod random;
+mod step;
+mod table;
+mod transpose;
+mod tree;
+mod vector;
+mod weights;
+
+use std::sync::Arc;
+
+use crate::state::{Goal, MoveId, RoleId, State};
+use block::{Block, NO_GOAL};
+pub use expand::Expanded;
+use expand::Workbench;
+use group::{ACTIVE, Group, Keep};
+use job::Record;
+pub use job::{Cut, CutScore, Ending, Job};
+pub use kernel::Simd;
+pub use policy::{LanePolicy, LaneView};
+pub use program::{DeferGoals, LanesProgram, LayoutOptions};
+use program::{Phase, RoleMoves};
+use step::{Chooser, Run};
+use weights::Tables;
+pub use weights::{Choosing, MoveWeight, Weights};
+
+/// Number of blocks. It depends on no CPU, so that playouts do not either.
+const N_BLOCKS: usize = 8;
+
+/// Steps that a group runs before the next one does: many, to stay in the cache; few, to stop soon.
+const ROUND: u64 = 16;
+
+/// What a thread wants of its lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LanesOptions {
+    /// Seed of the random choices.
+    pub seed: u64,
+    /// Whether the moves of playouts are kept.
+    pub moves: bool,
+    /// Whether the last states of playouts are kept.
+    pub states: bool,
+    /// Whether the goals of every step are kept.
+    pub goal_trace: bool,
+}
+
+/// How long to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// So many steps of every block.
+    Steps(u64),
+    /// So many playouts have ended since the last [`Lanes::drain`], or nothing is left to play. It may be some more.
+    Finished(usize),
+    /// Nothing is left to play.
+    Idle,
+}
+
+/// The lanes of one thread.
+pub struct Lanes {
+    program: Arc<LanesProgram>,
+    keep: Keep,
+    groups: Vec<Group>,
+    blocks: Vec<Block>,
+    /// The next step of all blocks.
+    now: u64,
+    /// The block that the next job goes to.
+    next_block: usize,
+    /// Choices by weights, if they are not uniform.
+    tables: Option<Tables>,
+    workbench: Workbench,
+}
+
+impl Lanes {
+    /// Lanes without jobs.
+    #[must_use]
+    pub fn new(program: Arc<LanesProgram>, options: &LanesOptions) -> Lanes {
+        let keep = Keep {
+            moves: options.moves,
+            states: options.states,
+            goal_trace: options.goal_trace,
+        };
+        let n_words = program.simd.n_words();
+        let groups = (0..N_BLOCKS / n_words)
+            .map(|idx| Group::new(&program, idx * n_words, options.seed, keep))
+            .collect();
+        Lanes {
+            keep,
+            groups,
+            blocks: (0..N_BLOCKS).map(|_| Block::new(&program)).collect(),
+            now: 0,
+            next_block: 0,
+            tables: None,
+            workbench: Workbench::new(&program),
+            program,
+        }
+    }
+
+    /// The game as it is laid out.
+    #[must_use]
+    pub fn program(&self) -> &Arc<LanesProgram> {
+        &self.program
+    }
+
+    /// How many playouts run at once.
+    #[must_use]
+    pub fn n_lanes(&self) -> usize {
+        N_BLOCKS * 64
+    }
+
+    /// Appends jobs. Their playouts are spread over the blocks in turn.
+    pub fn submit(&mut self, jobs: &[Job<'_>]) {
+        for job in jobs {
+            let phase = self.program.phase_of(job.state.words());
+            for group in &mut self.groups {
+                group.prepare_stage(&self.program, phase);
+            }
+            if job.n_playouts == 1 {
+                self.blocks[self.next_block].submit(job, phase, 1);
+                self.next_block = (self.next_block + 1) % N_BLOCKS;
+                continue;
+            }
+            let n_all = job.n_playouts / N_BLOCKS as u32;
+            let n_rest = job.n_playouts as usize % N_BLOCKS;
+            for idx in 0..N_BLOCKS {
+                let n_playouts = n_all + u32::from(idx < n_rest);
+                if n_playouts > 0 {
+                    let block = (self.next_block + idx) % N_BLOCKS;
+                    self.blocks[block].submit(job, phase, n_playouts);
+                }
+            }
+            self.next_block = (self.next_block + n_rest) % N_BLOCKS;
+        }
+    }
+
+    /// Says how playouts choose from now on, those that run included. Uniformly, unless something else is said.
+    pub fn set_choosing(&mut self, choosing: &Choosing) {
+        self.tables = Tables::new(&self.program, choosing);
+        for group in &mut self.groups {
+            group.set_tables(&self.program, self.tables.as_ref());
+        }
+    }
+
+    /// Plays.
+    pub fn run(&mut self, until: Until) {
+        self.run_by(until, None);
+    }
+
+    /// Plays, and lets a policy choose in each lane.
+    pub fn run_with(&mut self, until: Until, policy: &mut dyn LanePolicy) {
+        self.run_by(until, Some(policy));
+    }
+
+    fn run_by(&mut self, until: Until, mut policy: Option<&mut dyn LanePolicy>) {
+        self.forget();
+        let mut n_left = match until {
+            Until::Steps(n_steps) => n_steps,
+            _ => u64::MAX,
+        };
+        while n_left > 0 {
+            let is_over = match until {
+                Until::Steps(_) => false,
+                Until::Finished(n) => self.n_finished() >= n || self.is_idle(),
+                Until::Idle => self.is_idle(),
+            };
+            if is_over {
+                break;
+            }
+            let n_steps = n_left.min(ROUND);
+            // Reborrowed for this round only.
+            match &mut policy {
+                Some(policy) => self.round(n_steps, Some(&mut **policy)),
+                None => self.round(n_steps, None),
+            }
+            n_left -= n_steps;
+        }
+        let n_words = self.program.simd.n_words();
+        for (group, blocks) in self.groups.iter_mut().zip(self.blocks.chunks_mut(n_words)) {
+            step::flush(&self.program, group, blocks);
+        }
+    }
+
+    /// Hands over the playouts that have ended, block by block, each in the order in which they did.
+    pub fn drain(&mut self, mut take: impl FnMut(&Finished<'_>)) {
+        let n_words = self.program.simd.n_words();
+        for (idx, block) in self.blocks.iter().enumerate() {
+            for (record_idx, record) in block.records.iter().enumerate() {
+                take(&Finished {
+                    program: &self.program,
+                    group: &self.groups[idx / n_words],
+                    block,
+                    block_in_group: idx % n_words,
+                    record,
+                    record_idx,
+                });
+            }
+        }
+        self.blocks.iter_mut().for_each(Block::clear_records);
+    }
+
+    /// Number of playouts that have ended since the last [`Lanes::drain`].
+    #[must_use]
+    pub fn n_finished(&self) -> usize {
+        self.blocks.iter().map(|block| block.records.len()).sum()
+    }
+
+    /// Number of playouts that run or wait for their turn.
+    #[must_use]
+    pub fn n_pending(&self) -> u64 {
+        let n_words = self.program.simd.n_words();
+        let running = (0..N_BLOCKS).map(|idx| {
+            u64::from(
+                self.groups[idx / n_words]
+                    .mask(ACTIVE, idx % n_words)
+                    .count_ones(),
+            )
+        });
+        self.n_waiting() + running.sum::<u64>()
+    }
+
+    /// Number of playouts that wait for their turn.
+    #[must_use]
+    pub fn n_waiting(&self) -> u64 {
+        self.blocks.iter().map(Block::n_waiting).sum()
+    }
+
+    /// Drops all playouts that wait for their turn; those that run go on.
+    pub fn clear_jobs(&mut self) {
+        self.blocks.iter_mut().for_each(Block::clear_jobs);
+    }
+
+    /// Whether nothing is left to play.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        !self.groups.iter().any(Group::is_active) && !self.blocks.iter().any(Block::has_jobs)
+    }
+
+    /// Drops all jobs and the playouts that run. Those that have ended stay.
+    pub fn cancel(&mut self) {
+        self.blocks.iter_mut().for_each(Block::clear_jobs);
+        for group in &mut self.groups {
+            for idx in 0..group.n_words {
+                group.set_mask(ACTIVE, idx, 0);
+            }
+        }
+    }
+
+    /// Looks at many states at once: `see` gets the index of each state, and its legal moves, end and goals. Running
+    /// playouts are not disturbed. States are seen in an order of their phases.
+    pub fn expand(&mut self, states: &[&State], see: impl FnMut(usize, &Expanded<'_>)) {
+        self.workbench.expand(&self.program, states, see);
+    }
+
+    /// Makes a joint move in each of many states at once: `see` gets the index of each state, and the words of its
+    /// successor. Every move must be legal; a terminal state has a successor only if the rules give it one.
+    pub fn advance(
+        &mut self,
+        states: &[&State],
+        joint_moves: &[&[MoveId]],
+        see: impl FnMut(usize, &[u64]),
+    ) {
+        self.workbench
+            .advance(&self.program, states, joint_moves, see);
+    }
+
+    /// All groups, so many steps.
+    fn round(&mut self, n_steps: u64, policy: Option<&mut dyn LanePolicy>) {
+        let run = Run {
+            program: &self.program,
+            keep: self.keep,
+            first: self.now,
+            n_steps,
+        };
+        let mut chooser = Chooser {
+            tables: self.tables.as_ref(),
+            policy,
+        };
+        let n_words = self.program.simd.n_words();
+        for (group, blocks) in self.groups.iter_mut().zip(self.blocks.chunks_mut(n_words)) {
+            step::run(run, group, blocks, &mut chooser);
+        }
+        self.now += n_steps;
+    }
+
+    /// Drops logs that nobody can ask for any more.
+    fn forget(&mut self) {
+        let n_words = self.program.simd.n_words();
+        for (group, blocks) in self.groups.iter_mut().zip(self.blocks.chunks(n_words)) {
+            if blocks.iter().any(|block| !block.records.is_empty()) {
+                continue;
+            }
+            let starts = blocks.iter().enumerate();
+            let first =
+                starts.filter_map(|(idx, block)| block.first_start(group.mask(ACTIVE, idx)));
+            let first = first.min().unwrap_or(self.now);
+            group.moves.forget_before(first);
+            group.trace.forget_before(first);
+        }
+    }
+}
+
+/// A playout that has ended.
+pub struct Finished<'a> {
+    program: &'a LanesProgram,
+    group: &'a Group,
+    block: &'a Block,
+    block_in_group: usize,
+    record: &'a Record,
+    record_idx: usize,
+}
+
+impl<'a> Finished<'a> {
+    /// The tag of its job.
+    #[must_use]
+    #[inline]
+    pub fn tag(&self) -> u64 {
+        self.record.tag
+    }
+
+    /// Number of joint moves made.
+    #[must_use]
+    #[inline]
+    pub fn steps(&self) -> u32 {
+        self.record.steps
+    }
+
+    /// Why it ended.
+    #[must_use]
+    #[inline]
+    pub fn ending(&self) -> Ending {
+        self.record.ending
+    }
+
+    /// What its last state is worth to a role, if exactly one goal holds; or what the cut says.
+    #[must_use]
+    #[inline]
+    pub fn goal(&self, role: RoleId) -> Option<Goal> {
+        goal_of(self.block.goals[self.record_idx * self.program.n_roles + role.idx()])
+    }
+
+    /// The words of its last state; empty unless states are kept.
+    #[must_use]
+    pub fn state_words(&self) -> &'a [u64] {
+        if self.group.finals.is_none() {
+            return &[];
+        }
+        let n = self.program.n_state_words;
+        &self.block.states[self.record_idx * n..(self.record_idx + 1) * n]
+    }
+
+    /// The moves of a role in order; none unless moves are kept.
+    #[must_use]
+    pub fn moves(&self, role: RoleId) -> Moves<'a> {
+        let n_left = if self.group.moves.is_kept() {
+            self.record.steps
+        } else {
+            0
+        };
+        let log = &self.group.moves;
+        Moves {
+            phases: &self.program.phases,
+            phase: (self.record.start % self.program.phases.len() as u64) as usize,
+            role: role.idx(),
+            words: if n_left == 0 {
+                &[]
+            } else {
+                log.since(self.record.start)
+            },
+            stride: log.stride(),
+            n_words: self.group.n_words,
+            block: self.block_in_group,
+            lane: self.record.lane,
+            n_left,
+        }
+    }
+
+    /// What each of its states was worth to a role, the first and the last included; nothing unless goals are traced.
+    pub fn goal_trace(&self, role: RoleId) -> impl Iterator<Item = Option<Goal>> + use<'a> {
+        let n_states = if self.group.trace.is_kept() {
+            self.record.steps + 1
+        } else {
+            0
+        };
+        let (program, group) = (self.program, self.group);
+        let (block, lane) = (self.block_in_group, self.record.lane);
+        let start = self.record.start;
+        (start..start + u64::from(n_states)).map(move |step| {
+            let phase = &program.phases[(step % program.phases.len() as u64) as usize];
+            let goals = &phase.goals.roles;
+            let first: usize = goals[..role.idx()].iter().map(Vec::len).sum();
+            let words = &group.trace.step(step)[first * group.n_words..];
+            let holds = |idx: usize| words[idx * group.n_words + block] >> lane & 1 == 1;
+            let mut on = (0..goals[role.idx()].len()).filter(|&idx| holds(idx));
+            let only = on.next()?;
+            on.next()
+                .is_none()
+                .then_some(goals[role.idx()][only].value)?
+        })
+    }
+}
+
+/// The moves of a role in a playout.
+#[derive(Clone)]
+pub struct Moves<'a> {
+    phases: &'a [Phase],
+    /// The phase of the next step.
+    phase: usize,
+    role: usize,
+    /// What is logged from the next step on.
+    words: &'a [u64],
+    stride: usize,
+    n_words: usize,
+    block: usize,
+    lane: u8,
+    n_left: u32,
+}
+
+impl Iterator for Moves<'_> {
+    type Item = MoveId;
+
+    fn next(&mut self) -> Option<MoveId> {
+        if self.n_left == 0 {
+            return None;
+        }
+        let of = match &self.phases[self.phase].roles[self.role] {
+            // A playout ends where a role has no move.
+            RoleMoves::None => MoveId(0),
+            RoleMoves::Only(only, _) => *only,
+            RoleMoves::Choice(choice) => {
+                let mut leaf = 0;
+                let mut word = choice.first_log_row * self.n_words + self.block;
+                for bit in 0..choice.leaves.tree.n_index_bits() {
+                    leaf |= (self.words[word] >> self.lane & 1) << bit;
+                    word += self.n_words;
+                }
+                choice.moves[leaf as usize]
+            }
+        };
+        self.n_left -= 1;
+        self.phase += 1;
+        if self.phase == self.phases.len() {
+            self.phase = 0;
+        }
+        self.words = self.words.get(self.stride..).unwrap_or_default();
+        Some(of)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.n_left as usize, Some(self.n_left as usize))
+    }
+}
+
+fn goal_of(byte: u8) -> Option<Goal> {
+    if byte == NO_GOAL {
+        None
+    } else {
+        Goal::new(i64::from(byte))
+    }
+}

@@ -1,0 +1,288 @@
+//! A game laid out for lanes: per control phase, the code of a step in three parts, and which rows mean what.
+//!
+//! *Play* computes the legal moves and the end of the match, *next* the next state without what play has computed
+//! already, *goals* what the roles get. Goals are asked for once per playout only: where their gates are many, they are
+//! not part of play but a code of their own over a small side matrix, to which finished lanes are copied (*parked*).
+//!
+//! State bits that are known from the phase alone have no row: constants of the match and control bits. Rows of gates
+//! are used again by every phase.
+//!
+//! Recursive rules make components ([`crate::levels`]): pieces of code that are repeated until nothing changes.
+
+use super::choose::Leaves;
+use super::code::Literal;
+use super::kernel::{Kernel, Simd};
+use super::layout::{KnownBits, PhaseContext, chosen_inputs, loop_nodes};
+use crate::grounded::Grounded;
+use crate::levels::{NONE, levels};
+use crate::phases::Phases;
+use crate::state::{Goal, MoveId};
+
+/// Rows that every game has: all true, all false, and one that nobody reads.
+pub(super) const ONES: u32 = 0;
+pub(super) const ZERO: u32 = 1;
+pub(super) const TRASH: u32 = 2;
+pub(super) const FIRST_BASE: u32 = 3;
+
+/// How a game is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LayoutOptions {
+    /// Which vectors to use; the CPU must have them.
+    pub simd: Simd,
+    /// Whether to make machine code where that is possible.
+    pub jit: bool,
+    /// Whether goals are evaluated apart from the steps.
+    pub goals: DeferGoals,
+}
+
+/// Whether goals are evaluated apart from the steps. What is played does not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeferGoals {
+    /// Where that is faster.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Default for LayoutOptions {
+    fn default() -> LayoutOptions {
+        LayoutOptions {
+            simd: Simd::best(),
+            jit: true,
+            goals: DeferGoals::Auto,
+        }
+    }
+}
+
+/// A game laid out for lanes. Immutable; shared between threads.
+pub struct LanesProgram {
+    pub(super) simd: Simd,
+    /// Number of rows of the main matrix.
+    pub(super) n_rows: usize,
+    pub(super) n_state_words: usize,
+    /// The state bits that have a row, in order; the first has row `FIRST_BASE`.
+    pub(super) bases: Vec<u32>,
+    /// The same, by words of the state.
+    pub(super) base_words: Vec<BaseWord>,
+    pub(super) phases: Vec<Phase>,
+    /// Per phase: words of the state, which of their bits are control bits, and their values.
+    marks: Vec<Vec<(usize, u64, u64)>>,
+    pub(super) n_roles: usize,
+}
+
+/// The bits of one word of the state that have a row: those from base number `first` on.
+pub(super) struct BaseWord {
+    pub(super) word: usize,
+    pub(super) first: usize,
+    pub(super) bits: Vec<u8>,
+}
+
+/// One phase of a game.
+pub(super) struct Phase {
+    pub(super) play: Vec<Segment>,
+    pub(super) next: Vec<Segment>,
+    pub(super) terminal: u32,
+    pub(super) roles: Vec<RoleMoves>,
+    pub(super) goals: Goals,
+    pub(super) step: Successors,
+    /// The words of a state in this phase, as far as the phase alone decides them.
+    pub(super) fixed: Vec<u64>,
+    /// Bits of all choices' move numbers together.
+    pub(super) n_log_rows: usize,
+}
+
+/// Where bases get their next values: rows of bases and of what they become.
+#[derive(Default)]
+pub(super) struct Successors {
+    pub(super) plain: Vec<(u32, u32)>,
+    pub(super) complement: Vec<(u32, u32)>,
+    /// Bases that stay as they are.
+    pub(super) same: Vec<u32>,
+}
+
+/// What a role can do in a phase.
+pub(super) enum RoleMoves {
+    /// Nothing.
+    None,
+    /// One move; the row that says when it is legal, if it is not always.
+    Only(MoveId, Option<u32>),
+    /// One of several.
+    Choice(Box<Choice>),
+}
+
+/// The moves that a role may have in a phase.
+pub(super) struct Choice {
+    pub(super) moves: Vec<MoveId>,
+    pub(super) leaves: Leaves,
+    /// Rows of the log before those of this choice.
+    pub(super) first_log_row: usize,
+}
+
+/// Where the goals of a phase are.
+pub(super) struct Goals {
+    /// Per role: the row of each value that is possible, its index in the ground program, and what it is worth.
+    pub(super) roles: Vec<Vec<GoalRow>>,
+    /// If they are evaluated apart: how. Then rows are those of the side matrix.
+    pub(super) side: Option<Side>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct GoalRow {
+    pub(super) row: u32,
+    pub(super) idx: u32,
+    pub(super) value: Option<Goal>,
+}
+
+/// Goals over a side matrix.
+pub(super) struct Side {
+    pub(super) code: Vec<Segment>,
+    /// Rows that are parked: from the main matrix to the side matrix.
+    pub(super) park: Vec<(u32, u32)>,
+    pub(super) n_rows: usize,
+}
+
+/// A piece of a code.
+pub(super) enum Segment {
+    Straight(Kernel),
+    /// Loops start at false; the kernel runs, loops are raised where their definitions hold, until none is.
+    Repeat {
+        kernel: Kernel,
+        loops: Vec<(u32, Literal)>,
+    },
+}
+
+impl LanesProgram {
+    /// Lays a game out. `options.simd` must be available.
+    #[must_use]
+    pub fn new(game: &Grounded, options: &LayoutOptions) -> LanesProgram {
+        assert!(
+            options.simd.is_available(),
+            "this CPU lacks {}",
+            options.simd.name()
+        );
+        let (control, networks) = game.optimized().per_phase();
+        let initial = game.initial_state();
+        let known = KnownBits::new(networks, initial);
+        let bases: Vec<u32> = (0..networks[0].n_bases)
+            .filter(|&base| known.by_base[base as usize].is_none())
+            .collect();
+        let mut base_rows = vec![NONE; networks[0].n_bases as usize];
+        for (row, &base) in (FIRST_BASE..).zip(&bases) {
+            base_rows[base as usize] = row;
+        }
+        // Rows of moves are not shared by phases: a choice clears only what it wrote itself.
+        let mut next_row = FIRST_BASE + bases.len() as u32;
+        let mut does_rows = Vec::new();
+        for network in networks {
+            let mut row_of = |is_chosen: bool| {
+                let row = if is_chosen { next_row } else { NONE };
+                next_row += u32::from(is_chosen);
+                row
+            };
+            let rows: Vec<u32> = chosen_inputs(network)
+                .into_iter()
+                .map(&mut row_of)
+                .collect();
+            does_rows.push(rows);
+        }
+        let mut n_rows = next_row;
+        let mut phases = Vec::new();
+        for (phase, network) in networks.iter().enumerate() {
+            let context = PhaseContext {
+                network,
+                levels: &levels(network),
+                loop_nodes: loop_nodes(network),
+                known: &known,
+                phase,
+                base_rows: &base_rows,
+                bases: &bases,
+                does_rows: &does_rows[phase],
+                goal_values: game.goal_values(),
+                options,
+            };
+            let (laid_out, end) = context.lay_out(next_row);
+            n_rows = n_rows.max(end);
+            phases.push(laid_out);
+        }
+        LanesProgram {
+            simd: options.simd,
+            n_rows: n_rows as usize,
+            n_state_words: initial.words().len(),
+            base_words: base_words(&bases),
+            bases,
+            n_roles: networks[0].roles.len(),
+            marks: (0..control.len())
+                .map(|phase| marks(control, phase))
+                .collect(),
+            phases,
+        }
+    }
+
+    /// Which vectors it uses.
+    #[must_use]
+    pub fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    /// Number of phases.
+    #[must_use]
+    pub fn n_phases(&self) -> usize {
+        self.phases.len()
+    }
+
+    /// Number of rows of the main matrix: signals that are kept for every lane.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Whether the goals of some phase are evaluated apart from the steps.
+    #[must_use]
+    pub fn defers_goals(&self) -> bool {
+        self.phases.iter().any(|phase| phase.goals.side.is_some())
+    }
+
+    /// The phase of a state.
+    pub(super) fn phase_of(&self, words: &[u64]) -> usize {
+        let fits = |marks: &Vec<(usize, u64, u64)>| {
+            marks
+                .iter()
+                .all(|&(word, mask, bits)| words[word] & mask == bits)
+        };
+        self.marks.iter().position(fits).unwrap_or(0)
+    }
+}
+
+fn base_words(bases: &[u32]) -> Vec<BaseWord> {
+    let mut words: Vec<BaseWord> = Vec::new();
+    for (idx, &base) in bases.iter().enumerate() {
+        let word = base as usize / 64;
+        if words.last().is_none_or(|last| last.word != word) {
+            words.push(BaseWord {
+                word,
+                first: idx,
+                bits: Vec::new(),
+            });
+        }
+        if let Some(last) = words.last_mut() {
+            last.bits.push((base % 64) as u8);
+        }
+    }
+    words
+}
+
+fn marks(phases: &Phases, phase: usize) -> Vec<(usize, u64, u64)> {
+    let mut words: std::collections::BTreeMap<usize, (u64, u64)> =
+        std::collections::BTreeMap::new();
+    for (&bit, &value) in phases.bits.iter().zip(&phases.values[phase]) {
+        let (mask, bits) = words.entry(bit as usize / 64).or_default();
+        *mask |= 1 << (bit % 64);
+        *bits |= u64::from(value) << (bit % 64);
+    }
+    words
+        .into_iter()
+        .map(|(word, (mask, bits))| (word, mask, bits))
+        .collect()
+}

@@ -1,0 +1,87 @@
+//! Random bits for all lanes: one generator per block of 64 lanes, xoshiro256++, whose every output has one bit for each
+//! lane. The generators of a group run side by side in the words of vectors; what a block draws is the same whatever the
+//! width.
+//!
+//! - Blackman and Vigna 2021, Scrambled linear pseudorandom number generators (xoshiro256++)
+//! - Steele, Lea and Flood 2014, Fast splittable pseudorandom number generators (SplitMix64, for seeding)
+
+#![expect(unsafe_code, reason = "states are loaded as vectors")]
+
+use super::vector::{Vector, get, put};
+
+/// The generators of a group while a step runs.
+pub(super) struct Random<V> {
+    state: [V; 4],
+}
+
+impl<V: Vector> Random<V> {
+    /// # Safety
+    /// `words` is aligned and has four vectors.
+    #[inline(always)]
+    pub(super) unsafe fn load(words: *const u64) -> Random<V> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Random {
+                state: [get(words, 0), get(words, 1), get(words, 2), get(words, 3)],
+            }
+        }
+    }
+
+    /// # Safety
+    /// `words` is aligned and has four vectors.
+    #[inline(always)]
+    pub(super) unsafe fn store(&self, words: *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            put(words, 0, self.state[0]);
+            put(words, 1, self.state[1]);
+            put(words, 2, self.state[2]);
+            put(words, 3, self.state[3]);
+        }
+    }
+
+    /// A random bit per lane.
+    #[inline(always)]
+    pub(super) fn bit(&mut self) -> V {
+        let [s0, s1, s2, s3] = self.state;
+        let result = s0.add_words(s3).rotate_left::<23, 41>().add_words(s0);
+        let shifted = s1.shift_left::<17>();
+        let s2 = s2.xor(s0);
+        let s3 = s3.xor(s1);
+        let s1 = s1.xor(s2);
+        let s0 = s0.xor(s3);
+        self.state = [s0, s1, s2.xor(shifted), s3.rotate_left::<45, 19>()];
+        result
+    }
+}
+
+/// The first state of the generator of a block.
+pub(super) fn seed_block(seed: u64, block: u64) -> [u64; 4] {
+    let mut state = seed ^ (block + 1).wrapping_mul(0xD134_2543_DE82_EF95);
+    [(); 4].map(|()| {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^ (word >> 31)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    #[test]
+    fn a_block_draws_what_the_generator_draws() {
+        let words = seed_block(7, 3);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut known = Xoshiro256PlusPlus::from_seed(bytes.try_into().expect("32 bytes"));
+        // SAFETY: four words of one word each.
+        let mut random: Random<u64> = unsafe { Random::load(words.as_ptr()) };
+        for _ in 0..100 {
+            assert_eq!(random.bit(), known.next_u64());
+        }
+    }
+}

@@ -1,0 +1,633 @@
+//! The step of a group: play, choose, next, refill. Written once over vectors of any width, compiled once for each.
+
+#![expect(
+    unsafe_code,
+    reason = "rows are read and written by pointer; the layout says which exist; CPU instructions are chosen at run time"
+)]
+
+use super::block::{Block, StageRows};
+use super::choose::{choose, count};
+use super::group::{ACTIVE, ENDING, Group, Keep, STUCK, TAKEN, collect_goals};
+use super::kernel::Simd;
+use super::policy::{self, LanePolicy};
+use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
+use super::random::Random;
+use super::transpose::rows_to_states;
+use super::vector::{Vector, at, get, put};
+use super::weights::{Tables, log_moves};
+use crate::state::RoleId;
+
+/// What stays the same during a run.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub(super) program: &'a LanesProgram,
+    pub(super) keep: Keep,
+    /// The first step, and how many.
+    pub(super) first: u64,
+    pub(super) n_steps: u64,
+}
+
+/// Who chooses, if the choice is not uniform.
+pub(super) struct Chooser<'t, 'p> {
+    pub(super) tables: Option<&'t Tables>,
+    pub(super) policy: Option<&'p mut dyn LanePolicy>,
+}
+
+/// Runs a group for some steps.
+pub(super) fn run(
+    run: Run<'_>,
+    group: &mut Group,
+    blocks: &mut [Block],
+    chooser: &mut Chooser<'_, '_>,
+) {
+    assert_eq!(
+        blocks.len(),
+        group.n_words,
+        "a block for each word of a vector"
+    );
+    assert!(
+        run.program.simd.is_available(),
+        "checked when the game was laid out"
+    );
+    // SAFETY: the group was made for this program, whose layout keeps all rows within its matrices; the CPU has the
+    // instructions.
+    unsafe {
+        match run.program.simd {
+            Simd::Portable => run_steps::<u64>(run, group, blocks, chooser),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 => run_avx2(run, group, blocks, chooser),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => run_avx512(run, group, blocks, chooser),
+            #[cfg(not(target_arch = "x86_64"))]
+            Simd::Avx2 | Simd::Avx512 => unreachable!("never available here"),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn run_avx2(
+    run: Run<'_>,
+    group: &mut Group,
+    blocks: &mut [Block],
+    chooser: &mut Chooser<'_, '_>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { run_steps::<std::arch::x86_64::__m256i>(run, group, blocks, chooser) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn run_avx512(
+    run: Run<'_>,
+    group: &mut Group,
+    blocks: &mut [Block],
+    chooser: &mut Chooser<'_, '_>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { run_steps::<std::arch::x86_64::__m512i>(run, group, blocks, chooser) }
+}
+
+#[inline(always)]
+unsafe fn run_steps<V: Vector>(
+    run: Run<'_>,
+    group: &mut Group,
+    blocks: &mut [Block],
+    chooser: &mut Chooser<'_, '_>,
+) {
+    let n_phases = run.program.phases.len() as u64;
+    // SAFETY: the caller's promise.
+    unsafe {
+        refill::<V>(run, group, blocks, run.first, None);
+        for now in run.first..run.first + run.n_steps {
+            let phase = &run.program.phases[(now % n_phases) as usize];
+            if group.is_active() {
+                step::<V>(run, group, blocks, chooser, now, phase);
+                refill::<V>(run, group, blocks, now + 1, Some(phase));
+            } else if blocks.iter().any(Block::has_jobs) {
+                refill::<V>(run, group, blocks, now + 1, None);
+            } else {
+                break;
+            }
+        }
+    }
+}
+
+/// Everything but the change of the state.
+#[inline(always)]
+unsafe fn step<V: Vector>(
+    run: Run<'_>,
+    group: &mut Group,
+    blocks: &mut [Block],
+    chooser: &mut Chooser<'_, '_>,
+    now: u64,
+    phase: &Phase,
+) {
+    let phase_idx = (now % run.program.phases.len() as u64) as usize;
+    let rows = group.rows.pointer();
+    let masks = group.masks.pointer();
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Step 1. Legal moves and the end.
+        run_segments::<V>(&phase.play, rows);
+        let mut stuck = V::splat(false);
+        for (role, moves) in phase.roles.iter().enumerate() {
+            let of_role = match moves {
+                RoleMoves::Only(_, None) => V::splat(false),
+                RoleMoves::Only(_, Some(row)) => V::load(at::<V>(rows, *row as usize)).not(),
+                RoleMoves::None => V::splat(true),
+                RoleMoves::Choice(choice) => match (chooser.tables, &mut group.table_scratch) {
+                    (Some(tables), Some(scratch)) if tables.counts(phase_idx, role) => {
+                        tables.count::<V>(phase_idx, role, rows, scratch).not()
+                    }
+                    _ => match &mut group.scratch[phase_idx][role] {
+                        Some(scratch) => count::<V>(&choice.leaves, rows, scratch).not(),
+                        None => V::splat(true),
+                    },
+                },
+            };
+            of_role.store(at::<V>(masks, STUCK + role));
+            stuck = stuck.or(of_role);
+        }
+        if run.keep.goal_trace {
+            trace_goals::<V>(group, phase_idx, phase, now);
+        }
+        // Step 2. Playouts that end.
+        let active = V::load(at::<V>(masks, ACTIVE));
+        let terminal = V::load(at::<V>(rows, phase.terminal as usize));
+        active.and(terminal.or(stuck)).store(at::<V>(masks, ENDING));
+        finish(run, group, blocks, now, phase_idx);
+        let ending = V::load(at::<V>(masks, ENDING));
+        let active = active.and_not(ending);
+        active.store(at::<V>(masks, ACTIVE));
+        if !ending.is_zero() {
+            park::<V>(run, group, blocks, phase_idx, ending);
+        }
+        // Step 3. Choose. A block in which nobody plays draws nothing.
+        let before = group.random.pointer();
+        let mut random = Random::<V>::load(before);
+        let bits = group.move_bits.pointer();
+        if run.keep.moves {
+            for row in 0..phase.n_log_rows {
+                V::splat(false).store(at::<V>(bits, row));
+            }
+        }
+        if let Some(policy) = &mut chooser.policy {
+            let seeds = std::mem::take(&mut group.seeds);
+            policy::choose(run.program, group, blocks, now, &seeds, &mut **policy);
+            group.seeds = seeds;
+        }
+        for (role, moves) in phase.roles.iter().enumerate() {
+            let (RoleMoves::Choice(choice), Some(scratch)) =
+                (moves, &mut group.scratch[phase_idx][role])
+            else {
+                continue;
+            };
+            let log = at::<V>(bits, choice.first_log_row);
+            match (&chooser.policy, chooser.tables, &mut group.table_scratch) {
+                (None, None, _) if run.keep.moves => {
+                    choose::<V, true>(&choice.leaves, rows, scratch, &mut random, active, log);
+                    continue;
+                }
+                (None, None, _) => {
+                    choose::<V, false>(&choice.leaves, rows, scratch, &mut random, active, log);
+                    continue;
+                }
+                (None, Some(tables), Some(of_tables)) => {
+                    tables.choose::<V>(
+                        (phase_idx, role),
+                        choice,
+                        rows,
+                        (scratch, of_tables),
+                        &mut random,
+                        active,
+                    );
+                }
+                _ => {}
+            }
+            if run.keep.moves {
+                log_moves::<V>(choice, rows, log);
+            }
+        }
+        store_random(group, &random);
+        if run.keep.moves {
+            let n_words = phase.n_log_rows * V::N_WORDS;
+            group
+                .moves
+                .push(now, group.move_bits.words()[..n_words].iter().copied());
+        }
+        // Step 4. The next state.
+        run_segments::<V>(&phase.next, rows);
+    }
+}
+
+/// Keeps the new states of generators of blocks in which somebody plays.
+#[inline(always)]
+unsafe fn store_random<V: Vector>(group: &mut Group, random: &Random<V>) {
+    let words = group.random.pointer();
+    let is_idle = |block: usize| group.mask(ACTIVE, block) == 0;
+    if !(0..V::N_WORDS).any(is_idle) {
+        // SAFETY: there are four vectors.
+        unsafe { random.store(words) };
+        return;
+    }
+    let mut before = [0; 32];
+    before[..4 * V::N_WORDS].copy_from_slice(&group.random.words()[..4 * V::N_WORDS]);
+    // SAFETY: there are four vectors.
+    unsafe { random.store(words) };
+    for block in 0..V::N_WORDS {
+        if group.mask(ACTIVE, block) != 0 {
+            continue;
+        }
+        for idx in 0..4 {
+            let word = idx * V::N_WORDS + block;
+            group.random.words_mut()[word] = before[word];
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u64) {
+    for segment in segments {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match segment {
+                Segment::Straight(kernel) => kernel.run(rows),
+                Segment::Repeat { kernel, loops } => {
+                    for &(row, _) in loops {
+                        V::splat(false).store(at::<V>(rows, row as usize));
+                    }
+                    loop {
+                        kernel.run(rows);
+                        let mut raised = V::splat(false);
+                        for &(row, definition) in loops {
+                            let value = V::load(at::<V>(rows, definition.row() as usize));
+                            let value = value.xor(V::splat(definition.is_complement()));
+                            let before = V::load(at::<V>(rows, row as usize));
+                            raised = raised.or(value.and_not(before));
+                            before.or(value).store(at::<V>(rows, row as usize));
+                        }
+                        if raised.is_zero() {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Limits, and records of the playouts that end.
+fn finish(run: Run<'_>, group: &mut Group, blocks: &mut [Block], now: u64, phase_idx: usize) {
+    let n_words = group.n_words;
+    let phase = &run.program.phases[phase_idx];
+    for (idx, block) in blocks.iter_mut().enumerate() {
+        let expired = block.expired(group.mask(ACTIVE, idx), now);
+        let ending = group.mask(ENDING, idx) | expired;
+        if ending == 0 {
+            continue;
+        }
+        group.set_mask(ENDING, idx, ending);
+        let terminal = group.rows.words()[phase.terminal as usize * n_words + idx];
+        let stuck_role = |lane: usize| {
+            let is_stuck = |role: &usize| group.mask(STUCK + role, idx) >> lane & 1 == 1;
+            RoleId((0..run.program.n_roles).find(is_stuck).unwrap_or(0) as u16)
+        };
+        block.finish(
+            ending,
+            now,
+            terminal,
+            expired,
+            stuck_role,
+            run.program.n_roles,
+        );
+        if run.keep.states {
+            for _ in 0..ending.count_ones() {
+                block.states.extend_from_slice(&phase.fixed);
+            }
+        }
+        if phase.goals.side.is_none() {
+            let unscored = if expired == 0 {
+                ending
+            } else {
+                ending & !block.scored(ending)
+            };
+            let (records, goals) = (&block.last_records, &mut block.goals);
+            collect_goals(
+                &phase.goals,
+                group.rows.words(),
+                n_words,
+                idx,
+                unscored,
+                records,
+                goals,
+            );
+        }
+    }
+}
+
+/// Puts lanes that end aside, until their goals or states are computed.
+#[inline(always)]
+unsafe fn park<V: Vector>(
+    run: Run<'_>,
+    group: &mut Group,
+    blocks: &mut [Block],
+    phase_idx: usize,
+    ending: V,
+) {
+    let phase = &run.program.phases[phase_idx];
+    let rows = group.rows.pointer();
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(side) = &phase.goals.side {
+            if is_taken(group, phase_idx) {
+                flush_goals::<V>(run.program, group, blocks, phase_idx);
+            }
+            if let Some(matrix) = &mut group.sides[phase_idx] {
+                let to = matrix.rows.pointer();
+                for &(from, row) in &side.park {
+                    let to = at::<V>(to, row as usize);
+                    V::load(at::<V>(rows, from as usize))
+                        .select(V::load(to), ending)
+                        .store(to);
+                }
+            }
+            for (idx, block) in blocks.iter().enumerate() {
+                let lanes = group.mask(ENDING, idx);
+                if let Some(matrix) = group.sides[phase_idx].as_mut().filter(|_| lanes != 0) {
+                    // A playout that was cut for a constant has its score already.
+                    let lanes = lanes & !block.scored(lanes);
+                    matrix.parked[idx] |= lanes;
+                    for lane in super::block::bits(lanes) {
+                        matrix.records[idx][lane] = block.last_records[lane];
+                    }
+                }
+            }
+        }
+        if group.finals.is_some() {
+            park_states::<V>(run, group, blocks, ending);
+        }
+    }
+}
+
+fn is_taken(group: &Group, phase_idx: usize) -> bool {
+    let parked = group.sides[phase_idx].iter().flat_map(|side| &side.parked);
+    parked
+        .enumerate()
+        .any(|(idx, parked)| parked & group.mask(ENDING, idx) != 0)
+}
+
+/// Computes the goals of parked lanes.
+#[inline(always)]
+unsafe fn flush_goals<V: Vector>(
+    program: &LanesProgram,
+    group: &mut Group,
+    blocks: &mut [Block],
+    phase_idx: usize,
+) {
+    let goals = &program.phases[phase_idx].goals;
+    if let (Some(side), Some(matrix)) = (&goals.side, &mut group.sides[phase_idx]) {
+        // SAFETY: the caller's promise.
+        unsafe { run_segments::<V>(&side.code, matrix.rows.pointer()) };
+        for (idx, block) in blocks.iter_mut().enumerate() {
+            let lanes = std::mem::take(&mut matrix.parked[idx]);
+            collect_goals(
+                goals,
+                matrix.rows.words(),
+                V::N_WORDS,
+                idx,
+                lanes,
+                &matrix.records[idx],
+                &mut block.goals,
+            );
+        }
+    }
+}
+
+/// Computes what is still to be computed of playouts that have ended.
+pub(super) fn flush(program: &LanesProgram, group: &mut Group, blocks: &mut [Block]) {
+    for phase_idx in 0..program.phases.len() {
+        let is_parked = group.sides[phase_idx]
+            .iter()
+            .any(|side| side.parked.iter().any(|&lanes| lanes != 0));
+        if !is_parked {
+            continue;
+        }
+        // SAFETY: as in `run`.
+        unsafe {
+            match program.simd {
+                Simd::Portable => flush_goals::<u64>(program, group, blocks, phase_idx),
+                #[cfg(target_arch = "x86_64")]
+                Simd::Avx2 => flush_avx2(program, group, blocks, phase_idx),
+                #[cfg(target_arch = "x86_64")]
+                Simd::Avx512 => flush_avx512(program, group, blocks, phase_idx),
+                #[cfg(not(target_arch = "x86_64"))]
+                Simd::Avx2 | Simd::Avx512 => unreachable!("never available here"),
+            }
+        }
+    }
+    flush_states(program, group, blocks);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn flush_avx2(
+    program: &LanesProgram,
+    group: &mut Group,
+    blocks: &mut [Block],
+    phase_idx: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { flush_goals::<std::arch::x86_64::__m256i>(program, group, blocks, phase_idx) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn flush_avx512(
+    program: &LanesProgram,
+    group: &mut Group,
+    blocks: &mut [Block],
+    phase_idx: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { flush_goals::<std::arch::x86_64::__m512i>(program, group, blocks, phase_idx) }
+}
+
+#[inline(always)]
+unsafe fn park_states<V: Vector>(run: Run<'_>, group: &mut Group, blocks: &mut [Block], ending: V) {
+    let is_taken = |group: &Group| {
+        let parked = group.finals.iter().flat_map(|finals| &finals.parked);
+        parked
+            .enumerate()
+            .any(|(idx, parked)| parked & group.mask(ENDING, idx) != 0)
+    };
+    if is_taken(group) {
+        flush_states(run.program, group, blocks);
+    }
+    let rows = group.rows.pointer();
+    let lanes: [u64; 8] = std::array::from_fn(|idx| {
+        if idx < V::N_WORDS {
+            group.mask(ENDING, idx)
+        } else {
+            0
+        }
+    });
+    let Some(finals) = &mut group.finals else {
+        return;
+    };
+    let to = finals.rows.pointer();
+    for base in FIRST_BASE as usize..FIRST_BASE as usize + run.program.bases.len() {
+        // SAFETY: both matrices have a row for each base.
+        unsafe {
+            let to = at::<V>(to, base);
+            V::load(at::<V>(rows, base))
+                .select(V::load(to), ending)
+                .store(to);
+        }
+    }
+    for (idx, block) in blocks.iter().enumerate() {
+        finals.parked[idx] |= lanes[idx];
+        for lane in super::block::bits(lanes[idx]) {
+            finals.records[idx][lane] = block.last_records[lane];
+        }
+    }
+}
+
+/// Transposes the last states of parked lanes into their records.
+fn flush_states(program: &LanesProgram, group: &mut Group, blocks: &mut [Block]) {
+    let n_words = group.n_words;
+    let Some(finals) = &mut group.finals else {
+        return;
+    };
+    let states = &mut finals.transposed;
+    states.resize(64 * program.n_state_words, 0);
+    for (idx, block) in blocks.iter_mut().enumerate() {
+        let lanes = std::mem::take(&mut finals.parked[idx]);
+        if lanes == 0 {
+            continue;
+        }
+        let bases = &finals.rows.words()[FIRST_BASE as usize * n_words..];
+        rows_to_states(program, bases, n_words, idx, states);
+        for lane in super::block::bits(lanes) {
+            let n = program.n_state_words;
+            let record = finals.records[idx][lane] as usize;
+            let to = &mut block.states[record * n..(record + 1) * n];
+            to.iter_mut()
+                .zip(&states[lane * n..])
+                .for_each(|(to, word)| *to |= word);
+        }
+    }
+}
+
+/// Keeps the goals of this step.
+#[inline(always)]
+unsafe fn trace_goals<V: Vector>(group: &mut Group, phase_idx: usize, phase: &Phase, now: u64) {
+    let rows = group.rows.pointer();
+    let from = match (&phase.goals.side, &mut group.trace_sides[phase_idx]) {
+        (Some(side), Some(matrix)) => {
+            let to = matrix.pointer();
+            // SAFETY: the caller's promise.
+            unsafe {
+                for &(from, row) in &side.park {
+                    V::load(at::<V>(rows, from as usize)).store(at::<V>(to, row as usize));
+                }
+                run_segments::<V>(&side.code, to);
+            }
+            matrix.words()
+        }
+        _ => group.rows.words(),
+    };
+    let goals = phase.goals.roles.iter().flatten();
+    let words = goals.flat_map(|goal| &from[goal.row as usize * V::N_WORDS..][..V::N_WORDS]);
+    group.trace.push(now, words.copied());
+}
+
+/// Moves to step `now`: bases take their next values if a phase has been played, and free lanes new start states.
+#[inline(always)]
+unsafe fn refill<V: Vector>(
+    run: Run<'_>,
+    group: &mut Group,
+    blocks: &mut [Block],
+    now: u64,
+    played: Option<&Phase>,
+) {
+    let phase = (now % run.program.phases.len() as u64) as usize;
+    let mut is_any_taken = false;
+    for (idx, block) in blocks.iter_mut().enumerate() {
+        let free = !group.mask(ACTIVE, idx);
+        let mut taken = 0;
+        if free != 0
+            && let Some(stage) = &mut group.stages[phase]
+        {
+            taken = block.refill(
+                run.program,
+                phase,
+                free,
+                now,
+                &mut StageRows {
+                    words: stage.words_mut(),
+                    n_words: V::N_WORDS,
+                    idx,
+                },
+            );
+        }
+        is_any_taken |= taken != 0;
+        group.set_mask(TAKEN, idx, taken);
+    }
+    let rows = group.rows.pointer();
+    let masks = group.masks.pointer();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(stage) = group.stages[phase].as_mut().filter(|_| is_any_taken) else {
+            if let Some(played) = played {
+                for &(base, from) in &played.step.plain {
+                    V::load(at::<V>(rows, from as usize)).store(at::<V>(rows, base as usize));
+                }
+                for &(base, from) in &played.step.complement {
+                    V::load(at::<V>(rows, from as usize))
+                        .not()
+                        .store(at::<V>(rows, base as usize));
+                }
+            }
+            return;
+        };
+        let stage = stage.pointer();
+        let taken = V::load(at::<V>(masks, TAKEN));
+        match played {
+            Some(played) => {
+                for &(base, from) in &played.step.plain {
+                    blend(rows, stage, base, taken, get(rows, from as usize));
+                }
+                for &(base, from) in &played.step.complement {
+                    blend(
+                        rows,
+                        stage,
+                        base,
+                        taken,
+                        get::<V>(rows, from as usize).not(),
+                    );
+                }
+                for &base in &played.step.same {
+                    blend(rows, stage, base, taken, get(rows, base as usize));
+                }
+            }
+            None => {
+                for base in FIRST_BASE..FIRST_BASE + run.program.bases.len() as u32 {
+                    blend(rows, stage, base, taken, get(rows, base as usize));
+                }
+            }
+        }
+        let active = at::<V>(masks, ACTIVE);
+        V::load(active).or(taken).store(active);
+    }
+}
+
+/// The new state of a base: from the stage where a playout begins.
+#[inline(always)]
+unsafe fn blend<V: Vector>(rows: *mut u64, stage: *const u64, base: u32, taken: V, value: V) {
+    // SAFETY: a stage has a row for each base.
+    unsafe {
+        let new: V = get(stage, (base - FIRST_BASE) as usize);
+        put(rows, base as usize, new.select(value, taken));
+    }
+}

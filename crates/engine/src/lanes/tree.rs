@@ -1,0 +1,111 @@
+//! The shape of a choice: a binary tree over groups of 8, 16 or 32 moves.
+//!
+//! Leaves are moves, in order; a left subtree is always full, so the path to a leaf, right or left, is the leaf's number
+//! in binary. Items are listed after their children, each subtree in one piece: forwards they are counted, backwards
+//! they are descended. Groups are counted and descended by straight code; the more moves, the larger they are.
+
+/// Moves in an eighth, the unit of groups.
+pub(super) const EIGHT: usize = 8;
+
+/// The shape of a tree; see the module comment.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    pub(super) items: Vec<Item>,
+    n_groups: usize,
+    /// Eighths in a group: 1, 2 or 4.
+    pub(super) n_eighths: usize,
+    n_index_bits: usize,
+    /// Bits of the number of legal moves.
+    pub(super) n_count_bits: usize,
+    /// Vectors that the counts of all items take.
+    pub(super) n_counts: usize,
+    /// Most items above another, plus one.
+    pub(super) n_depths: usize,
+}
+
+/// A group or an inner node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    /// The items of both halves; none for a group.
+    pub(super) halves: Option<(u32, u32)>,
+    /// Where the bits of its count begin, and how many there are. Counts inside a group follow.
+    pub(super) count: u32,
+    pub(super) width: u32,
+    /// Number of items in its subtree.
+    pub(super) n_items: u32,
+    /// Its eighths.
+    pub(super) eighths: (u32, u32),
+    /// Items above it.
+    pub(super) depth: u32,
+    pub(super) is_right: bool,
+}
+
+impl Tree {
+    /// A tree of so many leaves, at least one.
+    pub(super) fn new(n_leaves: usize) -> Tree {
+        let n_eighths = match n_leaves {
+            0..=8 => 1,
+            9..=16 => 2,
+            _ => 4,
+        };
+        let n_groups = n_leaves.div_ceil(n_eighths * EIGHT).max(1);
+        let mut tree = Tree {
+            items: Vec::new(),
+            n_groups,
+            n_eighths,
+            n_index_bits: (n_groups * n_eighths * EIGHT)
+                .next_power_of_two()
+                .trailing_zeros() as usize,
+            n_count_bits: (usize::BITS - n_leaves.leading_zeros()).max(1) as usize,
+            n_counts: 0,
+            n_depths: 0,
+        };
+        tree.add(0, n_groups as u32, 0, false);
+        tree
+    }
+
+    /// Number of leaves, with those that fill up the last group.
+    pub(super) fn n_leaves(&self) -> usize {
+        self.n_all_eighths() * EIGHT
+    }
+
+    /// Number of eighths in all groups.
+    pub(super) fn n_all_eighths(&self) -> usize {
+        self.n_groups * self.n_eighths
+    }
+
+    /// Bits of a leaf's number.
+    pub(super) fn n_index_bits(&self) -> usize {
+        self.n_index_bits
+    }
+
+    fn add(&mut self, start: u32, end: u32, depth: u32, is_right: bool) -> u32 {
+        let n = end - start;
+        let before = self.items.len();
+        let halves = (n > 1).then(|| {
+            let half = n.next_power_of_two() / 2;
+            let left = self.add(start, start + half, depth + 1, false);
+            (left, self.add(start + half, end, depth + 1, true))
+        });
+        // A full eighth counts to eight: four bits; each level above may need one more.
+        let n_eighths = self.n_eighths as u32;
+        let width = 4 + (n.next_power_of_two() * n_eighths).trailing_zeros();
+        self.items.push(Item {
+            halves,
+            count: self.n_counts as u32,
+            width,
+            n_items: (self.items.len() - before + 1) as u32,
+            eighths: (start * n_eighths, end * n_eighths),
+            depth,
+            is_right,
+        });
+        let n_inside = match (halves, n_eighths) {
+            (None, 2) => 4,
+            (None, 4) => 5 + 4 + 4,
+            _ => 0,
+        };
+        self.n_counts += width as usize + n_inside;
+        self.n_depths = self.n_depths.max(depth as usize + 1);
+        self.items.len() as u32 - 1
+    }
+}

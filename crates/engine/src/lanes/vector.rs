@@ -1,0 +1,365 @@
+//! Vectors of lanes: a 64-bit word, or a register of 256 or 512 bits.
+//!
+//! Everything that works on many lanes at once is written once, over [`Vector`], with every function inlined into one
+//! outer function per [`Simd`](super::Simd) that enables the CPU's instructions. A part left outside would be compiled
+//! for the baseline CPU and run many times slower.
+
+#![expect(
+    unsafe_code,
+    reason = "vectors are loaded from and stored to rows by pointer; CPU instructions are chosen at run time"
+)]
+
+/// Some lanes, one bit each.
+///
+/// # Safety
+/// Implementations load and store `N_WORDS` words, and their methods may only be called on a CPU that has them.
+pub(super) unsafe trait Vector: Copy {
+    /// Words in a vector.
+    const N_WORDS: usize;
+
+    /// # Safety
+    /// `from` is aligned and has `N_WORDS` words.
+    unsafe fn load(from: *const u64) -> Self;
+    /// # Safety
+    /// `to` is aligned and has `N_WORDS` words.
+    unsafe fn store(self, to: *mut u64);
+    /// The same bit in every lane.
+    fn splat(bit: bool) -> Self;
+    fn and(self, other: Self) -> Self;
+    /// `self` and not `other`.
+    fn and_not(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn is_zero(self) -> bool;
+    /// Sum of 64-bit words.
+    fn add_words(self, other: Self) -> Self;
+    /// Each 64-bit word shifted left.
+    fn shift_left<const N: i32>(self) -> Self;
+    /// Each 64-bit word shifted right by `N` and left by `M`, together 64: a rotation to the left by `M`.
+    fn rotate_left<const M: i32, const N: i32>(self) -> Self;
+
+    /// The complement.
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self::splat(true).and_not(self)
+    }
+
+    /// `mask ? self : other`.
+    #[inline(always)]
+    fn select(self, other: Self, mask: Self) -> Self {
+        self.and(mask).or(other.and_not(mask))
+    }
+
+    /// Sum and carry of two bits.
+    #[inline(always)]
+    fn half_add(self, other: Self) -> (Self, Self) {
+        (self.xor(other), self.and(other))
+    }
+
+    /// Sum and carry of three bits.
+    #[inline(always)]
+    fn full_add(self, other: Self, carry: Self) -> (Self, Self) {
+        let x = self.xor(other);
+        (x.xor(carry), x.and(carry).or(self.and(other)))
+    }
+
+    /// Difference `self - other - borrow` of three bits, and whether it borrows.
+    #[inline(always)]
+    fn full_subtract(self, other: Self, borrow: Self) -> (Self, Self) {
+        let x = self.xor(other);
+        (x.xor(borrow), other.and(x).or(borrow.and_not(x)))
+    }
+}
+
+/// A pointer to a row. Hot code calls functions like this one instead of closures: a closure may fail to be inlined, and
+/// then runs without the CPU's vector instructions.
+#[inline(always)]
+pub(super) fn at<V: Vector>(rows: *mut u64, row: usize) -> *mut u64 {
+    rows.wrapping_add(row * V::N_WORDS)
+}
+
+/// Loads a row.
+///
+/// # Safety
+/// The matrix has this row, and the CPU has `V`.
+#[inline(always)]
+pub(super) unsafe fn get<V: Vector>(rows: *const u64, row: usize) -> V {
+    // SAFETY: the caller's promise.
+    unsafe { V::load(rows.wrapping_add(row * V::N_WORDS)) }
+}
+
+/// Stores a row.
+///
+/// # Safety
+/// The matrix has this row, and the CPU has `V`.
+#[inline(always)]
+pub(super) unsafe fn put<V: Vector>(rows: *mut u64, row: usize, value: V) {
+    // SAFETY: the caller's promise.
+    unsafe { value.store(at::<V>(rows, row)) }
+}
+
+/// Loads eight rows.
+///
+/// # Safety
+/// There are eight numbers at `of`, the matrix has these rows, and the CPU has `V`.
+#[inline(always)]
+pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, of: *const u32) -> [V; 8] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        [
+            get(rows, *of as usize),
+            get(rows, *of.add(1) as usize),
+            get(rows, *of.add(2) as usize),
+            get(rows, *of.add(3) as usize),
+            get(rows, *of.add(4) as usize),
+            get(rows, *of.add(5) as usize),
+            get(rows, *of.add(6) as usize),
+            get(rows, *of.add(7) as usize),
+        ]
+    }
+}
+
+// SAFETY: a word needs no special instructions.
+unsafe impl Vector for u64 {
+    const N_WORDS: usize = 1;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { *from }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe { *to = self }
+    }
+    #[inline(always)]
+    fn splat(bit: bool) -> u64 {
+        if bit { u64::MAX } else { 0 }
+    }
+    #[inline(always)]
+    fn and(self, other: u64) -> u64 {
+        self & other
+    }
+    #[inline(always)]
+    fn and_not(self, other: u64) -> u64 {
+        self & !other
+    }
+    #[inline(always)]
+    fn or(self, other: u64) -> u64 {
+        self | other
+    }
+    #[inline(always)]
+    fn xor(self, other: u64) -> u64 {
+        self ^ other
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+    #[inline(always)]
+    fn add_words(self, other: u64) -> u64 {
+        self.wrapping_add(other)
+    }
+    #[inline(always)]
+    fn shift_left<const N: i32>(self) -> u64 {
+        self << N
+    }
+    #[inline(always)]
+    fn rotate_left<const M: i32, const N: i32>(self) -> u64 {
+        u64::rotate_left(self, M as u32)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Vector;
+    use std::arch::x86_64::*;
+
+    // SAFETY: used only where the CPU has AVX2; every intrinsic below is part of it.
+    unsafe impl Vector for __m256i {
+        const N_WORDS: usize = 4;
+
+        #[inline(always)]
+        unsafe fn load(from: *const u64) -> __m256i {
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_load_si256(from.cast()) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u64) {
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_store_si256(to.cast(), self) }
+        }
+        #[inline(always)]
+        fn splat(bit: bool) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_set1_epi64x(if bit { -1 } else { 0 }) }
+        }
+        #[inline(always)]
+        fn and(self, other: __m256i) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_and_si256(self, other) }
+        }
+        #[inline(always)]
+        fn and_not(self, other: __m256i) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_andnot_si256(other, self) }
+        }
+        #[inline(always)]
+        fn or(self, other: __m256i) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_or_si256(self, other) }
+        }
+        #[inline(always)]
+        fn xor(self, other: __m256i) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_xor_si256(self, other) }
+        }
+        #[inline(always)]
+        fn is_zero(self) -> bool {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_testz_si256(self, self) == 1 }
+        }
+        #[inline(always)]
+        fn add_words(self, other: __m256i) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_add_epi64(self, other) }
+        }
+        #[inline(always)]
+        fn shift_left<const N: i32>(self) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_slli_epi64::<N>(self) }
+        }
+        #[inline(always)]
+        fn rotate_left<const M: i32, const N: i32>(self) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_or_si256(_mm256_slli_epi64::<M>(self), _mm256_srli_epi64::<N>(self)) }
+        }
+    }
+
+    // SAFETY: used only where the CPU has AVX-512F; every intrinsic below is part of it.
+    unsafe impl Vector for __m512i {
+        const N_WORDS: usize = 8;
+
+        #[inline(always)]
+        unsafe fn load(from: *const u64) -> __m512i {
+            // SAFETY: the caller's promise.
+            unsafe { _mm512_load_si512(from.cast()) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u64) {
+            // SAFETY: the caller's promise.
+            unsafe { _mm512_store_si512(to.cast(), self) }
+        }
+        #[inline(always)]
+        fn splat(bit: bool) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_set1_epi64(if bit { -1 } else { 0 }) }
+        }
+        #[inline(always)]
+        fn and(self, other: __m512i) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_and_si512(self, other) }
+        }
+        #[inline(always)]
+        fn and_not(self, other: __m512i) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_andnot_si512(other, self) }
+        }
+        #[inline(always)]
+        fn or(self, other: __m512i) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_or_si512(self, other) }
+        }
+        #[inline(always)]
+        fn xor(self, other: __m512i) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_xor_si512(self, other) }
+        }
+        #[inline(always)]
+        fn is_zero(self) -> bool {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_test_epi64_mask(self, self) == 0 }
+        }
+        #[inline(always)]
+        fn add_words(self, other: __m512i) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_add_epi64(self, other) }
+        }
+        #[inline(always)]
+        fn shift_left<const N: i32>(self) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_sllv_epi64(self, _mm512_set1_epi64(N as i64)) }
+        }
+        #[inline(always)]
+        fn rotate_left<const M: i32, const N: i32>(self) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_rol_epi64::<M>(self) }
+        }
+
+        // One instruction computes any function of three inputs; the constant is its table of values.
+
+        #[inline(always)]
+        fn select(self, other: __m512i, mask: __m512i) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_ternarylogic_epi64::<0xCA>(mask, self, other) }
+        }
+        #[inline(always)]
+        fn full_add(self, other: __m512i, carry: __m512i) -> (__m512i, __m512i) {
+            // SAFETY: see the implementation.
+            unsafe {
+                (
+                    _mm512_ternarylogic_epi64::<0x96>(self, other, carry),
+                    _mm512_ternarylogic_epi64::<0xE8>(self, other, carry),
+                )
+            }
+        }
+        #[inline(always)]
+        fn full_subtract(self, other: __m512i, borrow: __m512i) -> (__m512i, __m512i) {
+            // SAFETY: see the implementation.
+            unsafe {
+                (
+                    _mm512_ternarylogic_epi64::<0x96>(self, other, borrow),
+                    _mm512_ternarylogic_epi64::<0x8E>(self, other, borrow),
+                )
+            }
+        }
+    }
+}
+
+/// A matrix of rows, aligned for any vector.
+pub(super) struct Rows {
+    lines: Vec<Line>,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u64; 8]);
+
+impl Rows {
+    /// So many rows of so many words, all zero.
+    pub(super) fn new(n_rows: usize, n_words: usize) -> Rows {
+        Rows {
+            lines: vec![Line([0; 8]); (n_rows * n_words).div_ceil(8)],
+        }
+    }
+
+    /// The first word of the first row.
+    pub(super) fn pointer(&mut self) -> *mut u64 {
+        self.lines.as_mut_ptr().cast()
+    }
+
+    /// All words.
+    pub(super) fn words(&self) -> &[u64] {
+        // SAFETY: a line is eight words without padding.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * 8) }
+    }
+
+    /// All words.
+    pub(super) fn words_mut(&mut self) -> &mut [u64] {
+        // SAFETY: a line is eight words without padding.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.lines.len() * 8)
+        }
+    }
+}

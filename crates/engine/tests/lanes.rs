@@ -1,0 +1,457 @@
+//! The lanes engine against the scalar engine: every playout is replayed, move by move.
+//!
+//! The moves must be legal, the states between must look the same to `expand` (legal moves, end, goals) and lead to the
+//! same successors by `advance`; the last state, the goals on the way, the length and the ending must agree. The same seed
+//! must give the same playouts on every path: any vectors, with and without machine code, goals deferred or not.
+//!
+//! Uniform choices and choices by weights and policies are all replayed so; that they are drawn with the right
+//! probabilities is for `lanes_statistics.rs` to show.
+//!
+//! On small sheets with one difficulty each, on the built-in games, and, if `AGON_CORPUS` names a corpus with rulesheets,
+//! on a sample of these.
+
+mod sheets;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agon_engine::lanes::{
+    Choosing, Cut, CutScore, DeferGoals, Ending, Finished, Job, LanePolicy, LaneView, Lanes,
+    LanesOptions, LanesProgram, LayoutOptions, Simd, Until, Weights,
+};
+use agon_engine::optimize::Pass;
+use agon_engine::{Goal, Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId, State};
+use agon_ground::{GroundLimits, ground};
+
+use sheets::SHEETS;
+
+const MOST_STEPS: u32 = 40;
+
+/// A playout as text cannot be: all that came back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Seen {
+    tag: u64,
+    steps: u32,
+    ending: Ending,
+    goals: Vec<Option<Goal>>,
+    moves: Vec<Vec<MoveId>>,
+    trace: Vec<Vec<Option<Goal>>>,
+    last: State,
+}
+
+impl Seen {
+    fn new(playout: &Finished<'_>, n_roles: usize) -> Seen {
+        let roles = RoleId::all(n_roles);
+        Seen {
+            tag: playout.tag(),
+            steps: playout.steps(),
+            ending: playout.ending(),
+            goals: roles.clone().map(|role| playout.goal(role)).collect(),
+            moves: roles
+                .clone()
+                .map(|role| playout.moves(role).collect())
+                .collect(),
+            trace: roles
+                .map(|role| playout.goal_trace(role).collect())
+                .collect(),
+            last: State::from_words(playout.state_words().into()),
+        }
+    }
+}
+
+/// A game on the scalar engine.
+struct Referee {
+    game: Arc<Grounded>,
+    machine: GroundedMachine,
+    n_roles: usize,
+}
+
+impl Referee {
+    fn new(sheet: &str, limits: &GroundLimits, passes: &[Pass]) -> Option<Referee> {
+        let description = agon_gdl::parse(sheet.as_bytes(), &agon_gdl::Limits::default());
+        let rules = agon_gdl::check(&description).ok()?;
+        let program = ground(&rules, limits, &|| false).ok()?;
+        let game = Arc::new(Grounded::new(program, passes));
+        Some(Referee {
+            machine: game.machine(),
+            n_roles: rules.roles.len(),
+            game,
+        })
+    }
+
+    fn goals(&mut self) -> Vec<Option<Goal>> {
+        RoleId::all(self.n_roles)
+            .map(|role| self.machine.goal(role))
+            .collect()
+    }
+
+    /// Replays a playout; gives the states on the way, each with the joint move made in it.
+    fn replay(
+        &mut self,
+        start: &State,
+        seen: &Seen,
+        limit: u32,
+        cut: Option<Cut>,
+    ) -> Vec<(State, Vec<MoveId>)> {
+        self.machine.load(start);
+        let mut visited = Vec::new();
+        for step in 0..seen.steps as usize {
+            assert!(!self.machine.is_terminal(), "goes on after the end");
+            let traced: Vec<Option<Goal>> = seen.trace.iter().map(|trace| trace[step]).collect();
+            assert_eq!(traced, self.goals(), "goals at step {step}");
+            let joint: Vec<MoveId> = seen.moves.iter().map(|moves| moves[step]).collect();
+            for (role, of) in RoleId::all(self.n_roles).zip(&joint) {
+                assert!(
+                    self.machine.legal_moves(role).contains(of),
+                    "step {step}: an illegal move {of:?}"
+                );
+            }
+            visited.push((self.machine.state(), joint.clone()));
+            self.machine.advance(&JointMove::new(joint));
+        }
+        assert_eq!(self.machine.state(), seen.last, "the last state");
+        visited.push((seen.last.clone(), Vec::new()));
+        let goals = self.goals();
+        let traced: Vec<Option<Goal>> = seen
+            .trace
+            .iter()
+            .map(|trace| trace[seen.steps as usize])
+            .collect();
+        assert_eq!(traced, goals, "goals at the end");
+        let stuck =
+            RoleId::all(self.n_roles).find(|&role| self.machine.legal_moves(role).is_empty());
+        let ending = match stuck {
+            _ if self.machine.is_terminal() => Ending::Terminal,
+            _ if seen.steps == limit => match cut {
+                Some(_) => Ending::Cut,
+                None => Ending::StepLimit,
+            },
+            Some(role) => Ending::NoLegalMove(role),
+            None => panic!("ended after {} steps without a reason", seen.steps),
+        };
+        assert_eq!(seen.ending, ending);
+        match cut {
+            Some(Cut {
+                score: CutScore::Constant(goal),
+                ..
+            }) if ending == Ending::Cut => {
+                assert_eq!(seen.goals, vec![Some(goal); self.n_roles]);
+            }
+            _ => assert_eq!(seen.goals, goals),
+        }
+        visited
+    }
+
+    /// Compares `expand` and `advance` on states with what the scalar engine says.
+    fn look(&mut self, lanes: &mut Lanes, visited: &[(State, Vec<MoveId>)]) {
+        let states: Vec<&State> = visited.iter().map(|(state, _)| state).collect();
+        let mut n_seen = 0;
+        lanes.expand(&states, |idx, expanded| {
+            n_seen += 1;
+            self.machine.load(states[idx]);
+            assert_eq!(expanded.is_terminal(), self.machine.is_terminal());
+            for role in RoleId::all(self.n_roles) {
+                assert_eq!(
+                    expanded.legal_moves(role),
+                    self.machine.legal_moves(role),
+                    "legal moves"
+                );
+                assert_eq!(expanded.goal(role), self.machine.goal(role));
+            }
+        });
+        assert_eq!(n_seen, states.len());
+        let moving: Vec<&(State, Vec<MoveId>)> = visited
+            .iter()
+            .filter(|(_, joint)| !joint.is_empty())
+            .collect();
+        let states: Vec<&State> = moving.iter().map(|(state, _)| state).collect();
+        let joints: Vec<&[MoveId]> = moving.iter().map(|(_, joint)| joint.as_slice()).collect();
+        lanes.advance(&states, &joints, |idx, words| {
+            self.machine.load(states[idx]);
+            self.machine
+                .advance(&JointMove::new(joints[idx].iter().copied()));
+            assert_eq!(self.machine.state().words(), words, "the successor");
+        });
+    }
+}
+
+/// Every way to lay out a game on this machine.
+fn all_layouts() -> Vec<LayoutOptions> {
+    let mut layouts = Vec::new();
+    for simd in [Simd::Portable, Simd::Avx2, Simd::Avx512] {
+        for jit in [false, true] {
+            for goals in [DeferGoals::Auto, DeferGoals::Always, DeferGoals::Never] {
+                layouts.push(LayoutOptions { simd, jit, goals });
+            }
+        }
+    }
+    layouts.retain(|layout| layout.simd.is_available());
+    layouts
+}
+
+/// Weights without rhyme or reason: some equal, some zero, some under a condition.
+fn some_weights(game: &Grounded, seed: u32) -> Weights {
+    let program = game.program();
+    let n_fluents = program.fluents.len() as u32;
+    let mut weights = Weights::new(program.roles.iter().map(|role| role.moves.len()));
+    for (role, of) in program.roles.iter().enumerate() {
+        for idx in 0..of.moves.len() as u32 {
+            let number = (idx + 1).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
+            let weight = weights.get_mut(RoleId(role as u16), MoveId(idx));
+            weight.weight = (number % 17) as f32;
+            if number.is_multiple_of(3) && n_fluents > 0 {
+                weight.condition = Some((number % n_fluents, (number % 40) as f32));
+            }
+        }
+    }
+    weights
+}
+
+/// Picks at random and sees that it is shown the truth.
+struct SuspiciousPolicy<'a> {
+    machine: &'a mut GroundedMachine,
+}
+
+impl LanePolicy for SuspiciousPolicy<'_> {
+    fn choose(&mut self, lane: &LaneView<'_>, role: RoleId, legal: &[MoveId]) -> MoveId {
+        assert!(legal.len() > 1 && lane.steps < MOST_STEPS);
+        self.machine
+            .load(&State::from_words(lane.state_words.into()));
+        assert_eq!(legal, self.machine.legal_moves(role));
+        legal[(lane.random % legal.len() as u64) as usize]
+    }
+}
+
+/// Plays from the initial state, then from states that were visited, each with other limits.
+fn play(
+    referee: &mut Referee,
+    layout: &LayoutOptions,
+    seed: u64,
+    n_playouts: u32,
+    choosing: [&Choosing; 2],
+) -> Vec<Seen> {
+    let program = Arc::new(LanesProgram::new(&referee.game, layout));
+    let options = LanesOptions {
+        seed,
+        moves: true,
+        states: true,
+        goal_trace: true,
+    };
+    let mut lanes = Lanes::new(program, &options);
+    let n_roles = referee.n_roles;
+    let initial = referee.game.initial_state().clone();
+    lanes.set_choosing(choosing[0]);
+    lanes.submit(&[Job {
+        n_playouts,
+        most_steps: MOST_STEPS,
+        ..Job::new(&initial, 7)
+    }]);
+    lanes.run(Until::Idle);
+    let mut all = Vec::new();
+    lanes.drain(|playout| all.push(Seen::new(playout, n_roles)));
+    assert_eq!(all.len(), n_playouts as usize);
+    let mut starts = Vec::new();
+    for seen in &all {
+        assert_eq!(seen.tag, 7);
+        let visited = referee.replay(&initial, seen, MOST_STEPS, None);
+        if starts.len() < 300 {
+            starts.extend(visited);
+        }
+    }
+    referee.look(&mut lanes, &starts);
+    let limits = |idx: usize| match idx % 3 {
+        0 => (MOST_STEPS, None),
+        1 => (
+            3,
+            Some(Cut {
+                after: 3,
+                score: CutScore::Goals,
+            }),
+        ),
+        _ => (
+            2,
+            Some(Cut {
+                after: 2,
+                score: CutScore::Constant(Goal::new(50).expect("a goal")),
+            }),
+        ),
+    };
+    let jobs: Vec<Job<'_>> = starts
+        .iter()
+        .enumerate()
+        .map(|(idx, (state, _))| {
+            let (_, cut) = limits(idx);
+            Job {
+                cut,
+                most_steps: MOST_STEPS,
+                ..Job::new(state, idx as u64)
+            }
+        })
+        .collect();
+    // In two parts, with steps and results in between.
+    let (first, second) = jobs.split_at(jobs.len() / 2);
+    lanes.submit(first);
+    let before = all.len();
+    lanes.run(Until::Steps(5));
+    lanes.drain(|playout| all.push(Seen::new(playout, n_roles)));
+    lanes.submit(second);
+    lanes.set_choosing(choosing[1]);
+    lanes.run(Until::Finished(jobs.len() / 3));
+    let mut machine = referee.game.machine();
+    lanes.run_with(
+        Until::Steps(3),
+        &mut SuspiciousPolicy {
+            machine: &mut machine,
+        },
+    );
+    lanes.run(Until::Idle);
+    lanes.drain(|playout| all.push(Seen::new(playout, n_roles)));
+    assert_eq!(all.len() - before, jobs.len());
+    let mut is_seen = vec![false; jobs.len()];
+    for seen in &all[before..] {
+        assert!(
+            !std::mem::replace(&mut is_seen[seen.tag as usize], true),
+            "each job once"
+        );
+        let (limit, cut) = limits(seen.tag as usize);
+        referee.replay(&starts[seen.tag as usize].0, seen, limit, cut);
+    }
+    all
+}
+
+fn check(
+    name: &str,
+    sheet: &str,
+    limits: &GroundLimits,
+    layouts: &[LayoutOptions],
+    n_playouts: u32,
+) -> bool {
+    let Some(mut referee) = Referee::new(sheet, limits, &Pass::ALL) else {
+        return false;
+    };
+    let proportional = Choosing::Proportional(some_weights(&referee.game, 1));
+    let greedy = Choosing::Greedy(some_weights(&referee.game, 2), 0.2);
+    for choosing in [
+        [&Choosing::Uniform; 2],
+        [&proportional, &greedy],
+        [&greedy, &proportional],
+    ] {
+        let mut first: Option<Vec<Seen>> = None;
+        for layout in layouts {
+            // So that a failure says where.
+            eprintln!("{name} {layout:?}");
+            let seen = play(&mut referee, layout, 1, n_playouts, choosing);
+            match &first {
+                None => first = Some(seen),
+                Some(first) => assert!(*first == seen, "{name}: other playouts with {layout:?}"),
+            }
+        }
+    }
+    true
+}
+
+#[test]
+fn small_sheets_are_played_as_the_scalar_engine_does() {
+    for (name, sheet) in SHEETS.iter().chain(ODD) {
+        assert!(
+            check(name, sheet, &GroundLimits::default(), &all_layouts(), 150),
+            "{name} grounds"
+        );
+    }
+}
+
+#[test]
+fn built_in_games_are_played_as_the_scalar_engine_does() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    for (name, sheet) in sheets_in(&directory) {
+        assert!(
+            check(
+                &name,
+                &sheet,
+                &GroundLimits::default(),
+                &all_layouts(),
+                1500
+            ),
+            "{name} grounds"
+        );
+    }
+}
+
+#[test]
+fn networks_that_are_not_optimised_are_played_alike() {
+    for (name, sheet) in SHEETS.iter().chain(ODD) {
+        let mut referee = Referee::new(sheet, &GroundLimits::default(), &[]).expect("it grounds");
+        eprintln!("{name}");
+        play(
+            &mut referee,
+            &LayoutOptions::default(),
+            1,
+            100,
+            [&Choosing::Uniform; 2],
+        );
+    }
+}
+
+#[test]
+fn a_sample_of_the_corpus_is_played_as_the_scalar_engine_does() {
+    const EVERY: usize = 6;
+    let Some(directory) = std::env::var_os("AGON_CORPUS").filter(|folder| !folder.is_empty())
+    else {
+        return;
+    };
+    let limits = GroundLimits {
+        rules: 30_000,
+        steps: 3_000_000,
+        ..GroundLimits::default()
+    };
+    let layouts: Vec<LayoutOptions> = all_layouts()
+        .into_iter()
+        .filter(|layout| layout.goals == DeferGoals::Auto)
+        .collect();
+    let sheets = sheets_in(&Path::new(&directory).join("games"));
+    let sheets = sheets.iter().step_by(EVERY);
+    let n_played = sheets
+        .filter(|(name, sheet)| check(name, sheet, &limits, &layouts, 70))
+        .count();
+    assert!(n_played > 20, "only {n_played} sheets ground");
+}
+
+#[test]
+fn games_are_shared_between_threads_and_lanes_go_with_one() {
+    fn is_shared<T: Send + Sync>() {}
+    fn is_sent<T: Send>() {}
+    is_shared::<Grounded>();
+    is_shared::<LanesProgram>();
+    is_sent::<Lanes>();
+}
+
+/// Games at the edge of what a game is.
+const ODD: &[(&str, &str)] = &[
+    ("over before it begins", "(role r) (init (p)) (legal r a) (legal r b) (<= (next (p)) (true (p))) (<= terminal (true (p))) (goal r 30)"),
+    ("no legal move", "(role r) (role s) (init (p)) (legal r a) (<= (legal s b) (true (q))) (<= (next (q)) (does r a)) (<= terminal (true (z))) (<= (next (z)) (true (q))) (goal r 1)"),
+    ("a move until it is gone", "(role r) (init (c 0)) (s 0 1) (s 1 2) (<= (legal r go) (true (c 0))) (<= (legal r go) (true (c 1)))
+        (<= (next (c ?y)) (true (c ?x)) (s ?x ?y) (does r go)) (<= terminal (true (c 3))) (<= (goal r 10) (true (c 2)))"),
+    ("two goals at once, and none", "(role r) (role s) (init (p)) (legal r a) (legal r b) (legal s x) (<= (next (p)) (does r a)) (<= (next (q)) (does r b))
+        (<= terminal (true (q))) (<= (goal r 10) (true (p))) (<= (goal r 20) (true (p))) (<= (goal s 99) (true (q)))"),
+    ("never over", "(role r) (init (on)) (legal r push) (legal r wait) (<= (next (on)) (does r push) (not (true (on)))) (<= (next (on)) (does r wait) (true (on)))
+        (<= terminal (true (broken))) (<= (next (broken)) (true (broken))) (goal r 50)"),
+    ("bits that move on", "(role r) (init (b 1)) (s 1 2) (s 2 3) (s 3 4) (s 4 5) (s 5 1) (legal r go) (legal r (put 1)) (legal r (put 3))
+        (<= (next (b ?y)) (true (b ?x)) (s ?x ?y)) (<= (next (b ?x)) (does r (put ?x))) (<= terminal (true (b 1)) (true (b 2)) (true (b 3)) (true (b 4)))
+        (<= (goal r 100) (true (b 5))) (<= (goal r 0) (not (true (b 5))))"),
+];
+
+/// The rulesheets of a directory with their names, in order.
+fn sheets_in(directory: &Path) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(directory).expect("the directory can be read");
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "kif"));
+    paths.sort();
+    let read = |path: &std::path::PathBuf| {
+        let bytes = std::fs::read(path).expect("the sheet can be read");
+        (
+            path.display().to_string(),
+            String::from_utf8_lossy(&bytes).into_owned(),
+        )
+    };
+    paths.iter().map(read).collect()
+}
