@@ -381,6 +381,7 @@ fn show_a_summary_and_the_rules() {
                          one-hot              1         0         0
                          does-legal           1         0         0
                          flatten              1         0         0
+                         share                1         0         0
               times      …
               begins     (light off)
         "#]],
@@ -408,9 +409,13 @@ fn show_a_summary_and_the_rules() {
                          one-hot              2        78       226
                          does-legal           2        78       226
                          flatten              2        78       226
+                         share                2        78       226
               times      …
-              begins     (cell 1 1 b) (cell 1 2 b) (cell 1 3 b) (cell 2 1 b) (cell 2 2 b) (cell 2 3 b) (cell 3 1 b)
-                         (cell 3 2 b) (cell 3 3 b) (control x)
+              begins     3 . . .
+                         2 . . .
+                         1 . . .
+                           1 2 3
+              and        (control x)
         "#]],
     );
     folder.check(

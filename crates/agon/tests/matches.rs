@@ -73,15 +73,65 @@ fn a_match_of_random_players() {
               x  random
               o  random
 
+            3 . . .
+            2 . . .
+            1 . . .
+              1 2 3
+
               1  x (mark 1 3)         o wait
+            3 X . .
+            2 . . .
+            1 . . .
+              1 2 3
+
               2  x wait               o (mark 3 3)
+            3 X . O
+            2 . . .
+            1 . . .
+              1 2 3
+
               3  x (mark 2 1)         o wait
+            3 X . O
+            2 . . .
+            1 . X .
+              1 2 3
+
               4  x wait               o (mark 2 2)
+            3 X . O
+            2 . O .
+            1 . X .
+              1 2 3
+
               5  x (mark 1 1)         o wait
+            3 X . O
+            2 . O .
+            1 X X .
+              1 2 3
+
               6  x wait               o (mark 3 1)
+            3 X . O
+            2 . O .
+            1 X X O
+              1 2 3
+
               7  x (mark 3 2)         o wait
+            3 X . O
+            2 . O X
+            1 X X O
+              1 2 3
+
               8  x wait               o (mark 1 2)
+            3 X . O
+            2 O O X
+            1 X X O
+              1 2 3
+
               9  x (mark 2 3)         o wait
+            3 X X O
+            2 O O X
+            1 X X O
+              1 2 3
+
 
             over after 9 steps
             role  player  goal  errors
