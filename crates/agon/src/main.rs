@@ -3,9 +3,11 @@
 //! Exit codes: 0 done and good, 1 done and not good, 2 the call itself was wrong.
 
 mod commands;
+mod person;
 mod sheet;
 mod terminal;
 mod trace;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -41,6 +43,9 @@ enum Command {
     Games(commands::games::Args),
     Match(commands::match_::Args),
     Perft(commands::perft::Args),
+    Play(commands::play::Args),
+    Player(commands::player::Args),
+    Replay(commands::replay::Args),
     Show(commands::show::Args),
     Verify(commands::verify::Args),
 }
@@ -54,6 +59,9 @@ fn main() -> ExitCode {
         Command::Games(args) => commands::games::run(&args),
         Command::Match(args) => commands::match_::run(&args),
         Command::Perft(args) => commands::perft::run(&args),
+        Command::Play(args) => commands::play::run(&args),
+        Command::Player(args) => commands::player::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };

@@ -315,24 +315,6 @@ fn wrong_calls_are_told() {
     "#]],
     );
     check(
-        "http",
-        &["tic_tac_toe", "http://localhost:9147"],
-        expect![[r#"
-        exit 2
-        --- stderr
-        agon: http://localhost:9147: players on other machines cannot take part yet
-    "#]],
-    );
-    check(
-        "human",
-        &["tic_tac_toe", "human"],
-        expect![[r#"
-        exit 2
-        --- stderr
-        agon: human: people cannot take part yet
-    "#]],
-    );
-    check(
         "knob",
         &["tic_tac_toe", "mc:depth=3"],
         expect![[r#"

@@ -21,5 +21,5 @@ pub use record::{
     rules_hash,
 };
 pub use referee::{Event, Referee, Settings};
-pub use replay::{ReplayError, replay};
+pub use replay::{Course, ReplayError, course, replay};
 pub use seat::{About, Seat};

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use agon_protocol::Thought;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A match, over or not.
@@ -200,6 +201,25 @@ pub struct ThoughtRecord {
     /// What else it said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+impl From<&Thought> for ThoughtRecord {
+    fn from(thought: &Thought) -> ThoughtRecord {
+        let moves = thought.moves.iter().map(|of| WeighedRecord {
+            of: of.of.to_string(),
+            visits: of.visits,
+            mean: of.mean,
+        });
+        ThoughtRecord {
+            value: thought.value,
+            playouts: thought.playouts,
+            transitions: thought.transitions,
+            seconds: thought.time.as_secs_f64(),
+            stop: thought.stop.clone(),
+            moves: moves.collect(),
+            note: thought.note.clone(),
+        }
+    }
 }
 
 /// A move that a player weighed.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
-use agon_protocol::{MatchId, Request, StopFlag, Term, Thought};
+use agon_protocol::{MatchId, Request, StopFlag, Term};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::judge::{Fault, judge_move, judge_start};
 use crate::record::{
-    Details, Ending, FaultRecord, MatchRecord, SeatRecord, ThoughtRecord, WeighedRecord, rules_hash,
+    Details, Ending, FaultRecord, MatchRecord, SeatRecord, ThoughtRecord, rules_hash,
 };
 use crate::seat::Seat;
 use crate::table::Table;
@@ -42,6 +42,8 @@ pub struct Settings {
     pub keep_rules: bool,
     /// The tournament that it belongs to.
     pub tournament: Option<String>,
+    /// Whether some players get the rules with other names, for the record.
+    pub scrambled: bool,
     /// Raised by somebody who calls the match off.
     pub stop: StopFlag,
 }
@@ -115,6 +117,7 @@ fn begin(game: &Game, seats: &[Seat], settings: &Settings) -> (MatchRecord, Deta
         player_names_from_host: seats.iter().map(|seat| seat.about.name.clone()).collect(),
         is_player_human: seats.iter().map(|seat| seat.about.is_human).collect(),
         tournament_name_from_host: settings.tournament.clone(),
+        scrambled: settings.scrambled,
         ..MatchRecord::default()
     };
     let of_seat = |seat: &Seat| SeatRecord {
@@ -208,12 +211,7 @@ impl Ongoing<'_> {
 
     /// Writes a state down.
     fn reach(&mut self, state: &State) {
-        let fluents = self.game.fluents(state);
-        let fluents: Vec<String> = fluents.iter().map(|text| spaced(text)).collect();
-        self.record.states.push(match fluents.as_slice() {
-            [] => "( )".to_owned(),
-            fluents => format!("( {} )", fluents.join(" ")),
-        });
+        self.record.states.push(state_text(self.game, state));
         let passed = self.began.elapsed().as_millis() as u64;
         self.record
             .state_times
@@ -246,7 +244,7 @@ impl Ongoing<'_> {
             joint.push(*of);
             texts.push(term(text));
             faults.push(judged.fault);
-            thoughts.push(judged.thought.map(|thought| remember(&thought)));
+            thoughts.push(judged.thought.as_ref().map(ThoughtRecord::from));
         }
         self.note(faults);
         self.details.thoughts.push(thoughts);
@@ -341,24 +339,14 @@ fn term(text: &str) -> Term {
     Term::read(text).unwrap_or_else(|_| Term::read("nil").expect("it is a name"))
 }
 
-fn spaced(text: &str) -> String {
-    Term::read(text).map_or_else(|_| text.to_owned(), |term| term.spaced())
-}
-
-fn remember(thought: &Thought) -> ThoughtRecord {
-    let moves = thought.moves.iter().map(|of| WeighedRecord {
-        of: of.of.to_string(),
-        visits: of.visits,
-        mean: of.mean,
-    });
-    ThoughtRecord {
-        value: thought.value,
-        playouts: thought.playouts,
-        transitions: thought.transitions,
-        seconds: thought.time.as_secs_f64(),
-        stop: thought.stop.clone(),
-        moves: moves.collect(),
-        note: thought.note.clone(),
+/// A state as records have it.
+pub(crate) fn state_text(game: &Game, state: &State) -> String {
+    let spaced =
+        |text: &String| Term::read(text).map_or_else(|_| text.clone(), |term| term.spaced());
+    let fluents: Vec<String> = game.fluents(state).iter().map(spaced).collect();
+    match fluents.as_slice() {
+        [] => "( )".to_owned(),
+        fluents => format!("( {} )", fluents.join(" ")),
     }
 }
 

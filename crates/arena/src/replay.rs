@@ -1,7 +1,7 @@
 //! Is a record consistent with the rules? Plays its moves again and compares.
 //!
 //! In: a game and a record of ours or of another manager. Out: nothing, or the first thing that does not fit. Errors,
-//! times and thoughts are not looked at.
+//! times and thoughts are not looked at. [`course`] makes the states of a record from its moves.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use agon_protocol::Term;
 use thiserror::Error;
 
 use crate::record::MatchRecord;
+use crate::referee::state_text;
 
 /// What does not fit.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -92,6 +93,39 @@ pub fn replay(game: &Game, record: &MatchRecord) -> Result<(), ReplayError> {
     } else {
         let found = record.goal_values.clone();
         Err(ReplayError::Goals { expected, found })
+    }
+}
+
+/// How a match went, by its moves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Course {
+    /// The states, as records have them; the initial one first.
+    pub states: Vec<String>,
+    /// Whether the last one is terminal.
+    pub is_terminal: bool,
+    /// What it is worth to each role, if it is terminal and the rules say so.
+    pub goal_values: Option<Vec<u8>>,
+}
+
+/// Plays moves from the initial state: as many as fit.
+#[must_use]
+pub fn course(game: &Game, moves: &[Vec<String>]) -> Course {
+    let mut machine = game.machine();
+    let mut states = vec![state_text(game, &machine.state())];
+    for (idx, moves) in moves.iter().enumerate() {
+        let Ok(joint) = joint_move(game, &mut *machine, idx + 1, moves) else {
+            break;
+        };
+        machine.advance(&joint);
+        states.push(state_text(game, &machine.state()));
+    }
+    let is_terminal = machine.is_terminal();
+    let goals = RoleId::all(game.n_roles()).map(|role| Some(machine.goal(role)?.value()));
+    let goal_values: Option<Vec<u8>> = goals.collect();
+    Course {
+        states,
+        is_terminal,
+        goal_values: goal_values.filter(|_| is_terminal),
     }
 }
 

@@ -101,6 +101,7 @@ fn settings() -> Settings {
         most_steps: 100,
         keep_rules: false,
         tournament: None,
+        scrambled: false,
         stop: StopFlag::new(),
     }
 }

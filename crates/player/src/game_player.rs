@@ -1,19 +1,20 @@
 //! Requests in, replies out: a [`Player`] that thinks with a bot.
 //!
 //! One match at a time: whoever asks for another one is told `busy`. The game is compiled on START within the start clock,
-//! unless it is one that the player knows already. A panic inside an answer is caught here, once; the bot has a thread of
-//! its own.
+//! and beyond it if need be, unless it is one that the player knows already. A panic inside an answer is caught here, once;
+//! the match and its bot have threads of their own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_engine::{Game, RoleId};
-use agon_protocol::{Info, MatchId, Player, Reply, Request, Status, StopFlag, Term};
+use agon_protocol::{Info, MatchId, Player, Reply, Request, Rules, Status, StopFlag, Term};
 use agon_search::{Bot, Preset};
 
-use crate::clock::{Budget, Deadlines};
-use crate::ongoing::{Beginning, OngoingMatch};
+use crate::clock::{Budget, Overrun};
+use crate::keeper::Beginning;
+use crate::ongoing::{OngoingMatch, Pace};
 
 /// Makes the bot of a match from its game and a seed.
 pub type MakeBot = dyn Fn(&Arc<Game>, u64) -> Box<dyn Bot> + Send + Sync;
@@ -29,6 +30,10 @@ pub struct Settings {
     pub seed: u64,
     /// How long before the clock runs out its answers are ready; never more than a tenth of the clock.
     pub margin: Duration,
+    /// Whether it thinks on while others do. The same seed then no longer gives the same match.
+    pub ponders: bool,
+    /// How much of the start clock it uses to think ahead once the game is ready, if it ponders.
+    pub warm_up: Duration,
 }
 
 impl Default for Settings {
@@ -38,6 +43,8 @@ impl Default for Settings {
             budget: Budget::default(),
             seed: 1,
             margin: Duration::from_millis(200),
+            ponders: false,
+            warm_up: Duration::ZERO,
         }
     }
 }
@@ -47,6 +54,7 @@ pub struct GamePlayer {
     settings: Settings,
     make_bot: Arc<MakeBot>,
     known: Option<Arc<Game>>,
+    overrun: Overrun,
     n_matches: u64,
     ongoing: Option<OngoingMatch>,
 }
@@ -66,6 +74,7 @@ impl GamePlayer {
             settings,
             make_bot,
             known: None,
+            overrun: Overrun::default(),
             n_matches: 0,
             ongoing: None,
         }
@@ -78,10 +87,24 @@ impl GamePlayer {
         self
     }
 
+    /// The same player, who shares what was measured with others.
+    pub(crate) fn measuring(mut self, overrun: &Overrun) -> GamePlayer {
+        self.overrun = overrun.clone();
+        self
+    }
+
+    /// Answers a request that came at this time. Once `stop` is raised nobody waits for the answer any more.
+    pub fn answer_from(&mut self, request: Request, received: Instant, stop: &StopFlag) -> Reply {
+        let reply = catch_unwind(AssertUnwindSafe(|| self.reply(request, received, stop)));
+        reply.unwrap_or(Reply::Nil)
+    }
+
     fn reply(&mut self, request: Request, received: Instant, stop: &StopFlag) -> Reply {
         match request {
-            Request::Info => Reply::Info(self.info()),
-            Request::Preview { .. } if self.ongoing.is_some() => Reply::Busy,
+            Request::Info => Reply::Info(info(&self.settings.name, self.ongoing.is_some())),
+            Request::Preview { .. } | Request::Start { .. } if self.ongoing.is_some() => {
+                Reply::Busy
+            }
             Request::Preview { .. } => Reply::Ready,
             Request::Start {
                 id,
@@ -90,25 +113,32 @@ impl GamePlayer {
                 start_clock,
                 play_clock,
             } => {
-                if self.ongoing.is_some() {
+                let Some(role) = find_role(&rules, &role).filter(|_| !rules.is_gdl_two) else {
                     return Reply::Busy;
-                }
-                let known = self.known.as_ref();
-                let game = match known.filter(|game| Arc::ptr_eq(game.rules(), &rules)) {
-                    Some(game) => Arc::clone(game),
-                    None => {
-                        let until = Deadlines::new(received, start_clock / 4 * 3, Duration::ZERO);
-                        let is_over = || stop.is_raised() || Instant::now() > until.think;
-                        match Game::compile(rules, &Default::default(), &is_over) {
-                            Ok(game) => Arc::new(game),
-                            Err(_) => return Reply::Busy,
-                        }
-                    }
                 };
-                self.start(id, &role, game, play_clock)
+                let known = self.known.as_ref();
+                let known = known.filter(|game| Arc::ptr_eq(game.rules(), &rules));
+                let begin = Beginning {
+                    known: known.cloned(),
+                    rules,
+                    role,
+                    received,
+                    start_clock,
+                    play_clock,
+                    seed: self.settings.seed.wrapping_add(self.n_matches),
+                    make_bot: Arc::clone(&self.make_bot),
+                    ponders: self.settings.ponders,
+                    overrun: self.overrun.clone(),
+                };
+                self.n_matches += 1;
+                self.ongoing = OngoingMatch::start(id, begin, self.pace(), stop);
+                match self.ongoing {
+                    Some(_) => Reply::Ready,
+                    None => Reply::Busy,
+                }
             }
             Request::Play { id, moves } => match self.in_match(&id) {
-                Some(ongoing) => ongoing.play(moves.as_deref(), received, stop),
+                Some(ongoing) => ongoing.play(moves, received, stop),
                 None => Reply::Busy,
             },
             Request::Stop { id, .. } => self.leave(&id, Reply::Done),
@@ -116,35 +146,20 @@ impl GamePlayer {
         }
     }
 
-    fn info(&self) -> Info {
-        Info {
-            name: Some(self.settings.name.clone()),
-            status: match self.ongoing {
-                Some(_) => Status::Busy,
-                None => Status::Available,
-            },
-            species: Some("agon".to_owned()),
+    fn pace(&self) -> Pace {
+        let Settings {
+            budget,
+            margin,
+            ponders,
+            warm_up,
+            ..
+        } = self.settings;
+        Pace {
+            budget,
+            margin,
+            warm_up: if ponders { warm_up } else { Duration::ZERO },
+            overrun: self.overrun.clone(),
         }
-    }
-
-    fn start(&mut self, id: MatchId, role: &Term, game: Arc<Game>, play_clock: Duration) -> Reply {
-        let roles = RoleId::all(game.n_roles()).map(|role| (role, game.role_name(role)));
-        let Some(role) = role.pick(roles) else {
-            return Reply::Busy;
-        };
-        let seed = self.settings.seed.wrapping_add(self.n_matches);
-        self.n_matches += 1;
-        self.ongoing = Some(OngoingMatch::new(Beginning {
-            id,
-            game,
-            role,
-            play_clock,
-            budget: self.settings.budget,
-            margin: self.settings.margin,
-            seed,
-            make_bot: Arc::clone(&self.make_bot),
-        }));
-        Reply::Ready
     }
 
     fn in_match(&mut self, id: &MatchId) -> Option<&mut OngoingMatch> {
@@ -162,10 +177,25 @@ impl GamePlayer {
 
 impl Player for GamePlayer {
     fn answer(&mut self, request: Request, stop: &StopFlag) -> Reply {
-        let received = Instant::now();
-        let reply = catch_unwind(AssertUnwindSafe(|| self.reply(request, received, stop)));
-        reply.unwrap_or(Reply::Nil)
+        self.answer_from(request, Instant::now(), stop)
     }
+}
+
+/// Who a player is, and whether it has time.
+pub(crate) fn info(name: &str, is_busy: bool) -> Info {
+    Info {
+        name: Some(name.to_owned()),
+        status: match is_busy {
+            true => Status::Busy,
+            false => Status::Available,
+        },
+        species: Some("agon".to_owned()),
+    }
+}
+
+fn find_role(rules: &Rules, role: &Term) -> Option<RoleId> {
+    let names = rules.roles.iter().map(|role| rules.term_text(role));
+    role.pick(RoleId::all(rules.roles.len()).zip(names))
 }
 
 #[cfg(test)]
@@ -175,6 +205,7 @@ mod tests {
     use agon_protocol::codec::read_request;
     use agon_search::{Decision, Limits, Report};
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::{Receiver, channel};
 
     const RULES: &str = "((role a) (role b) (init (step 0)) (succ 0 1) (succ 1 2) (legal a x) (legal a y) (legal b z)
@@ -293,8 +324,16 @@ mod tests {
         };
         let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
         let game = Arc::new(game);
-        let preset = Preset::parse("legal").expect("it is one");
-        let mut player = GamePlayer::new(preset, Settings::default()).knowing(Arc::clone(&game));
+        let is_known = Arc::new(AtomicBool::new(false));
+        let (seen, known) = (Arc::clone(&is_known), Arc::clone(&game));
+        let (made, wait) = channel();
+        let make = move |game: &Arc<Game>, _| -> Box<dyn Bot> {
+            seen.store(Arc::ptr_eq(game, &known), Ordering::Relaxed);
+            made.send(()).expect("somebody waits");
+            Box::new(Odd(|_: &Limits| decision(0)))
+        };
+        let mut player =
+            GamePlayer::with_bot(Arc::new(make), Settings::default()).knowing(Arc::clone(&game));
         let start = Request::Start {
             id: MatchId::new("m").expect("it is one"),
             role: Term::read("a").expect("it is one"),
@@ -303,7 +342,7 @@ mod tests {
             play_clock: Duration::from_secs(1),
         };
         assert_eq!(player.answer(start, &StopFlag::new()), Reply::Ready);
-        let ongoing = player.ongoing.as_ref().expect("it is in a match");
-        assert!(Arc::ptr_eq(ongoing.game(), &game));
+        wait.recv().expect("the bot is made");
+        assert!(is_known.load(Ordering::Relaxed));
     }
 }

@@ -1,7 +1,8 @@
 //! The player of Agon: requests of a game manager in, replies out.
 //!
 //! ```text
-//! Request ──▶ GamePlayer ── START compiles the game, PLAY asks a bot within the clock ──▶ Reply
+//! Request ──▶ Lobby ──▶ GamePlayer ──▶ keeper of the match ──▶ bot      each but the first two on a thread of its own
+//! Reply   ◀──       ◀──            ◀── a legal move at once ◀── a decision
 //! ```
 //!
 //! ```
@@ -26,10 +27,14 @@
 //! **Invariant:** moves are answered in the spelling of the rules as they came.
 
 mod clock;
+mod compile;
 mod fallback;
 mod game_player;
+mod keeper;
+mod lobby;
 mod ongoing;
 mod thinker;
 
 pub use clock::Budget;
 pub use game_player::{GamePlayer, MakeBot, Settings};
+pub use lobby::Lobby;

@@ -1,186 +1,160 @@
-//! One match from START to STOP: where it stands, and who thinks.
+//! One match from START to STOP, as those see it who answer the manager: they ask the keeper and never wait too long.
 
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use agon_engine::{Game, JointMove, MoveId, RoleId, State};
-use agon_protocol::{MatchId, Reply, StopFlag, Term, Thought, WeighedMove};
-use agon_search::{Decision, MoveReport, Report};
+use agon_protocol::{MatchId, Reply, StopFlag, Term, Thought};
 
-use crate::clock::{Budget, Deadlines};
-use crate::fallback::Fallback;
-use crate::game_player::MakeBot;
-use crate::thinker::{Silence, Thinker};
+use crate::clock::{Budget, Deadlines, Overrun};
+use crate::keeper::{Beginning, Command, Progress, Question, keep};
 
-/// A bot that failed so often is not tried again in this match.
-const MOST_FAILURES: u32 = 3;
-/// So many moves of a decision are told.
-const MOST_MOVES: usize = 10;
+/// So often somebody who waits looks whether anybody still wants the answer.
+const LOOK: Duration = Duration::from_millis(10);
+/// So long a bot has to come back when nobody wants its answer any more.
+const FAREWELL: Duration = Duration::from_millis(100);
 
 /// A match that the player is in.
 pub(crate) struct OngoingMatch {
-    begin: Beginning,
-    state: State,
-    thinker: Option<Thinker>,
-    n_failures: u32,
-    fallback: Fallback,
+    // Constant during the match.
+    id: MatchId,
+    play_clock: Duration,
+    pace: Pace,
+    commands: Sender<Command>,
+    stop: StopFlag,
+    // Our last answer: better than none.
+    last: Option<Term>,
 }
 
-/// What a match begins with.
-pub(crate) struct Beginning {
-    // What START said.
-    pub(crate) id: MatchId,
-    pub(crate) game: Arc<Game>,
-    pub(crate) role: RoleId,
-    pub(crate) play_clock: Duration,
-    // What the player was told.
+/// How a player deals with its clocks.
+#[derive(Clone)]
+pub(crate) struct Pace {
     pub(crate) budget: Budget,
     pub(crate) margin: Duration,
-    pub(crate) seed: u64,
-    pub(crate) make_bot: Arc<MakeBot>,
+    /// So much of the start clock is used to warm up once the game is ready.
+    pub(crate) warm_up: Duration,
+    pub(crate) overrun: Overrun,
 }
 
 impl OngoingMatch {
-    /// A match in its initial state; the bot is made at once, while the start clock runs.
-    pub(crate) fn new(begin: Beginning) -> OngoingMatch {
-        let mut ongoing = OngoingMatch {
-            state: begin.game.initial_state().clone(),
-            thinker: None,
-            n_failures: 0,
-            fallback: Fallback::new(begin.seed),
-            begin,
+    /// Begins a match and waits until its game is ready, or the start clock does not allow it any more; `None` if no engine
+    /// can run it.
+    pub(crate) fn start(
+        id: MatchId,
+        begin: Beginning,
+        pace: Pace,
+        stop: &StopFlag,
+    ) -> Option<OngoingMatch> {
+        let (commands, inbox) = channel();
+        let (starter, progress) = channel();
+        let over = StopFlag::new();
+        let until = Deadlines::new(
+            begin.received,
+            begin.start_clock,
+            pace.margin,
+            Duration::ZERO,
+        );
+        let ongoing = OngoingMatch {
+            id,
+            play_clock: begin.play_clock,
+            pace,
+            commands: commands.clone(),
+            stop: over.clone(),
+            last: None,
         };
-        ongoing.thinker = ongoing.start_thinker();
-        ongoing
+        let thread = thread::Builder::new().name("match".to_owned());
+        let keeper = move || keep(begin, starter, commands, &inbox, &over);
+        thread.spawn(keeper).ok()?;
+        match wait(&progress, until.think, stop) {
+            Some(Progress::Refused) => return None,
+            Some(_) => ongoing.warm_up(&progress, until.think, stop),
+            None => {}
+        }
+        Some(ongoing)
+    }
+
+    /// The keeper's bot is at work; the start clock is well spent on that.
+    fn warm_up(&self, progress: &Receiver<Progress>, until: Instant, stop: &StopFlag) {
+        let warm = Instant::now() + self.pace.warm_up;
+        wait(progress, until.min(warm), stop);
     }
 
     /// Its name.
     pub(crate) fn id(&self) -> &MatchId {
-        &self.begin.id
-    }
-
-    #[cfg(test)]
-    pub(crate) fn game(&self) -> &Arc<Game> {
-        &self.begin.game
-    }
-
-    fn start_thinker(&self) -> Option<Thinker> {
-        let (make, game) = (
-            Arc::clone(&self.begin.make_bot),
-            Arc::clone(&self.begin.game),
-        );
-        // A bot that panicked on a seed gets another one.
-        let seed = self
-            .begin
-            .seed
-            .wrapping_add(u64::from(self.n_failures) << 32);
-        Thinker::start(move || make(&game, seed))
+        &self.id
     }
 
     /// Answers a PLAY that came at this time.
     pub(crate) fn play(
         &mut self,
-        moves: Option<&[Term]>,
+        moves: Option<Vec<Term>>,
         received: Instant,
         stop: &StopFlag,
     ) -> Reply {
-        let in_step = moves.is_none_or(|moves| self.apply(moves));
-        let mut machine = self.begin.game.machine();
-        machine.load(&self.state);
-        let legal = machine.legal_moves(self.begin.role);
-        let Some(fallback) = self.fallback.draw(legal) else {
-            return Reply::Nil;
+        let expected = self.pace.overrun.expected();
+        let deadlines = Deadlines::new(received, self.play_clock, self.pace.margin, expected);
+        let (asker, progress) = channel();
+        let question = Question {
+            moves,
+            limits: deadlines.limits(received, self.pace.budget, stop.as_atomic()),
+            asker,
         };
-        let legal = legal.to_vec();
-        let (of, mut thought) = match self.decide(&legal, received, stop) {
-            Ok(decision) => (decision.of, self.thought(&decision.report)),
-            Err(note) => {
-                let thought = Thought {
-                    note: Some(note),
-                    ..Thought::default()
-                };
-                (fallback, thought)
+        // If the keeper is gone, so is the channel, and there is nothing to wait for.
+        let _ = self.commands.send(Command::Play(question));
+        let mut in_hand = None;
+        let (of, note) = loop {
+            match wait(&progress, deadlines.answer, stop) {
+                Some(Progress::InHand(of)) => in_hand = Some(of),
+                Some(Progress::Decided(of, thought)) => {
+                    self.last = Some(of.clone());
+                    let thought = Some(thought);
+                    return Reply::Move { of, thought };
+                }
+                Some(Progress::NoMove) => return Reply::Nil,
+                Some(Progress::Prepared | Progress::Refused) => {}
+                None => match in_hand {
+                    Some(of) => break (of, "the bot did not answer in time: any legal move"),
+                    None => match self.last.clone() {
+                        Some(of) => break (of, "the engine did not answer in time: our last move"),
+                        None => return Reply::Nil,
+                    },
+                },
             }
         };
-        if !in_step {
-            thought.note = Some("the moves told do not fit: out of step".to_owned());
-        }
-        let text = self.begin.game.move_text(self.begin.role, of);
-        let of = Term::read(&text).map(|of| Reply::Move {
-            of,
-            thought: Some(thought),
-        });
-        of.unwrap_or(Reply::Nil)
-    }
-
-    /// Goes on by what all roles did; false, and the state stays, if that is no joint move here.
-    fn apply(&mut self, moves: &[Term]) -> bool {
-        let n_roles = self.begin.game.n_roles();
-        if moves.len() != n_roles {
-            return false;
-        }
-        let mut machine = self.begin.game.machine();
-        machine.load(&self.state);
-        let mut joint = Vec::with_capacity(n_roles);
-        for (role, term) in RoleId::all(n_roles).zip(moves) {
-            let legal = machine.legal_moves(role).iter();
-            match term.pick(legal.map(|&of| (of, self.begin.game.move_text(role, of)))) {
-                Some(of) => joint.push(of),
-                None => return false,
-            }
-        }
-        let joint = JointMove::new(joint);
-        machine.advance(&joint);
-        self.state = machine.state();
-        if let Some(thinker) = &self.thinker {
-            thinker.played(&joint, &self.state);
-        }
-        true
-    }
-
-    /// The bot's decision, or why there is none.
-    fn decide(
-        &mut self,
-        legal: &[MoveId],
-        received: Instant,
-        stop: &StopFlag,
-    ) -> Result<Decision, String> {
-        if self.thinker.is_none() && self.n_failures < MOST_FAILURES {
-            self.thinker = self.start_thinker();
-        }
-        let thinker = self.thinker.as_ref();
-        let thinker = thinker.ok_or("there is no bot any more: any legal move")?;
-        let deadlines = Deadlines::new(received, self.begin.play_clock, self.begin.margin);
-        let limits = deadlines.limits(received, self.begin.budget, stop.as_atomic());
-        let failure = match thinker.decide(&self.state, self.begin.role, limits, deadlines.answer) {
-            Ok(decision) if legal.contains(&decision.of) => return Ok(decision),
-            Ok(_) => "the bot chose what is not legal".to_owned(),
-            Err(Silence::Panicked(words)) => format!("the bot panicked: {words}"),
-            Err(Silence::Late) => "the bot did not answer in time".to_owned(),
+        self.last = Some(of.clone());
+        let thought = Thought {
+            note: Some(note.to_owned()),
+            ..Thought::default()
         };
-        self.thinker = None;
-        self.n_failures += 1;
-        Err(format!("{failure}: any legal move"))
+        let thought = Some(thought);
+        Reply::Move { of, thought }
     }
+}
 
-    fn thought(&self, report: &Report) -> Thought {
-        let weighed = |of: &MoveReport| {
-            let text = self.begin.game.move_text(self.begin.role, of.of);
-            Term::read(&text).ok().map(|term| WeighedMove {
-                of: term,
-                visits: of.visits,
-                mean: of.mean,
-            })
-        };
-        let moves = report.moves.iter().take(MOST_MOVES);
-        Thought {
-            value: report.value,
-            playouts: report.playouts,
-            transitions: report.transitions,
-            time: report.time,
-            stop: report.stop.map(|stop| stop.to_string()),
-            moves: moves.filter_map(weighed).collect(),
-            note: None,
+impl Drop for OngoingMatch {
+    /// Everybody who works for the match is told that it is over; nobody is waited for.
+    fn drop(&mut self) {
+        self.stop.raise();
+        let _ = self.commands.send(Command::End);
+    }
+}
+
+/// The next message, if it comes in time and somebody still wants to hear it.
+fn wait(from: &Receiver<Progress>, until: Instant, stop: &StopFlag) -> Option<Progress> {
+    let mut until = until;
+    let mut is_told = false;
+    loop {
+        let now = Instant::now();
+        if stop.is_raised() && !is_told {
+            is_told = true;
+            until = until.min(now + FAREWELL);
+        }
+        let left = until.saturating_duration_since(now);
+        match from.recv_timeout(left.min(LOOK)) {
+            Ok(progress) => return Some(progress),
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
         }
     }
 }

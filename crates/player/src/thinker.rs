@@ -1,97 +1,86 @@
 //! A bot on a thread of its own, so that nobody has to wait for it.
 //!
-//! The bot is made on that thread and stays there. A panic in it is a message to the owner; a bot that does not come
-//! back is left behind, and its thread ends when it does. A thinker that failed once is not asked again.
+//! The bot is made on that thread and stays there. What it thinks is sent to whoever keeps the match, with the number of
+//! the question; a panic in it is a message as well. A bot that does not come back is left behind, and its thread ends when
+//! it does.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::Instant;
 
 use agon_engine::{JointMove, RoleId, State};
 use agon_search::{Bot, Decision, Limits};
 
-/// The owner's end.
-pub(crate) struct Thinker {
-    commands: Sender<Command>,
-    answers: Receiver<Result<Decision, String>>,
+/// What the bot thinks about a question: its number, and a decision or what a panic said.
+pub(crate) struct Opinion {
+    pub(crate) number: u64,
+    pub(crate) decision: Result<Decision, String>,
 }
 
-enum Command {
-    Think(State, RoleId, Limits),
+/// The owner's end.
+pub(crate) struct Thinker {
+    tasks: Sender<Task>,
+}
+
+enum Task {
+    Think(u64, State, RoleId, Limits),
     Played(JointMove, State),
 }
 
-/// Why there is no decision.
-#[derive(Debug)]
-pub(crate) enum Silence {
-    /// The bot panicked; this is what it said.
-    Panicked(String),
-    /// It did not answer in time.
-    Late,
-}
-
 impl Thinker {
-    /// Starts a thread with a bot; `None` if the system gives no thread.
-    pub(crate) fn start(make: impl FnOnce() -> Box<dyn Bot> + Send + 'static) -> Option<Thinker> {
-        let (commands, inbox) = channel();
-        let (outbox, answers) = channel();
+    /// Starts a thread with a bot, which tells its opinions to somebody; `None` if the system gives no thread.
+    pub(crate) fn start(
+        make: impl FnOnce() -> Box<dyn Bot> + Send + 'static,
+        tell: impl Fn(Opinion) + Send + 'static,
+    ) -> Option<Thinker> {
+        let (tasks, inbox) = channel();
         let thread = thread::Builder::new().name("bot".to_owned());
         // The thread ends when the owner drops its end, so nobody needs its handle.
-        let spawned = thread.spawn(move || work(make, &inbox, &outbox));
-        spawned.ok().map(|_| Thinker { commands, answers })
+        let spawned = thread.spawn(move || work(make, &inbox, &tell));
+        spawned.ok().map(|_| Thinker { tasks })
     }
 
-    /// The bot's decision, if it comes in time. After a silence the thinker is of no more use.
-    pub(crate) fn decide(
-        &self,
-        state: &State,
-        role: RoleId,
-        limits: Limits,
-        by: Instant,
-    ) -> Result<Decision, Silence> {
-        let gone = || Silence::Panicked("its thread has ended".to_owned());
-        let command = Command::Think(state.clone(), role, limits);
-        self.commands.send(command).map_err(|_| gone())?;
-        let wait = by.saturating_duration_since(Instant::now());
-        match self.answers.recv_timeout(wait) {
-            Ok(answer) => answer.map_err(Silence::Panicked),
-            Err(RecvTimeoutError::Timeout) => Err(Silence::Late),
-            Err(RecvTimeoutError::Disconnected) => Err(gone()),
-        }
+    /// Asks for a decision; false if the thread has ended.
+    pub(crate) fn think(&self, number: u64, state: &State, role: RoleId, limits: Limits) -> bool {
+        let task = Task::Think(number, state.clone(), role, limits);
+        self.tasks.send(task).is_ok()
     }
 
     /// Tells the bot how the match went on.
     pub(crate) fn played(&self, joint: &JointMove, next: &State) {
-        // A thread that is gone says so when it is asked for a decision.
-        let _ = self
-            .commands
-            .send(Command::Played(joint.clone(), next.clone()));
+        // A thread that is gone is found out when it is asked for a decision.
+        let _ = self.tasks.send(Task::Played(joint.clone(), next.clone()));
     }
 }
 
-fn work(
-    make: impl FnOnce() -> Box<dyn Bot>,
-    inbox: &Receiver<Command>,
-    outbox: &Sender<Result<Decision, String>>,
-) {
+fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl Fn(Opinion)) {
+    let mut number = 0;
     let worked = catch_unwind(AssertUnwindSafe(|| {
         let mut bot = make();
-        for command in inbox {
-            match command {
-                Command::Think(state, role, limits) => {
-                    let decision = bot.think(&state, role, &limits, &mut |_| {});
-                    if outbox.send(Ok(decision)).is_err() {
-                        return;
-                    }
+        for task in inbox {
+            match task {
+                Task::Think(asked, state, role, limits) => {
+                    number = asked;
+                    let decision = Ok(bot.think(&state, role, &limits, &mut |_| {}));
+                    tell(Opinion { number, decision });
                 }
-                Command::Played(joint, next) => bot.played(&joint, &next),
+                Task::Played(joint, next) => bot.played(&joint, &next),
             }
         }
     }));
-    if let Err(payload) = worked {
-        let _ = outbox.send(Err(message(&*payload)));
+    let Err(payload) = worked else { return };
+    let words = message(&*payload);
+    let tell_again = |number| {
+        let decision = Err(words.clone());
+        tell(Opinion { number, decision });
+    };
+    tell_again(number);
+    // A question that came before anybody knew is answered too.
+    for task in inbox {
+        if let Task::Think(number, ..) = task {
+            tell_again(number);
+        }
     }
 }
 

@@ -27,10 +27,15 @@
 )]
 
 pub mod codec;
+pub mod http;
 mod message;
 mod player;
+mod scramble;
 mod term;
 
+/// The rules that travel in messages.
+pub use agon_gdl::Rules;
 pub use message::{Failure, Info, MatchId, Reply, Request, Status, Thought, WeighedMove};
 pub use player::{Player, StopFlag};
+pub use scramble::Scrambled;
 pub use term::{Term, TermError};

@@ -139,7 +139,7 @@ pub(crate) fn lay_out(text: &str, spaced: bool) -> String {
 }
 
 /// Brackets and names; blanks and comments are skipped.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(is_blank);

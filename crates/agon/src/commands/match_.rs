@@ -2,7 +2,9 @@
 //!
 //! The game is compiled once and shared by the referee and all players of this process. With a limit in playouts or
 //! transitions no clock has a say in what is played, so that the same seed gives the same match; the clock that is left
-//! only keeps a broken player from hanging for ever.
+//! only keeps a broken player from hanging for ever. Players elsewhere are reached by HTTP and know clocks only; a person
+//! at this terminal has all the time in the world. Whoever presses Ctrl-C calls the match off: everybody is told, and the
+//! record of what happened is written.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, Write, stderr, stdout};
@@ -11,19 +13,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon::library::{self, Board};
-use agon_arena::{Event, MatchRecord, Referee, Seat, Settings, ThoughtRecord};
-use agon_engine::{Game, RoleId, State};
+use agon::library;
+use agon_arena::{MatchRecord, Referee, Seat, Settings};
+use agon_engine::{Game, RoleId};
 use agon_gdl::Limits;
 use agon_ground::GroundLimits;
 use agon_player::{Budget, GamePlayer};
-use agon_protocol::{MatchId, StopFlag, Term};
+use agon_protocol::http::RemotePlayer;
+use agon_protocol::{Info, MatchId, Player, Reply, Request, Scrambled, Status, StopFlag};
 use agon_search::Preset;
 use anyhow::{Context, bail};
 
 use crate::commands::bench::stem;
+use crate::person::Person;
 use crate::sheet::Sheet;
-use agon::board::{board_of, board_text};
+use crate::watch::Show;
 
 /// Seconds per move if nothing else is said.
 const PLAY_CLOCK: Duration = Duration::from_secs(1);
@@ -31,16 +35,24 @@ const PLAY_CLOCK: Duration = Duration::from_secs(1);
 const WATCHDOG: Duration = Duration::from_secs(600);
 /// A match with more steps is cut: the sheet may never end.
 const MOST_STEPS: u32 = 100_000;
+/// Answers from elsewhere may come so much after the clock, as with other managers.
+const GRACE: Duration = Duration::from_secs(1);
+/// So often a player that is waited for is asked.
+const ROUND: Duration = Duration::from_millis(100);
+/// Nobody asks a person to hurry.
+const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Play one match and show it as it goes
 #[derive(clap::Args)]
 #[command(
-    after_help = "A PLAYER is a bot: random, legal or mc. Parameters follow a colon: mc:most_steps=500.
-Players take the roles in the order of the rules; roles that are left get mc.
+    after_help = "A PLAYER is a bot (random, legal, mc, …), with parameters behind a colon: mc:most_steps=500;
+or the address of a player elsewhere, http://HOST:PORT; or human, which is you at this terminal.
+Players take the roles in the order of the rules; roles that are left get the default bot.
 
 Examples:
   agon match tic_tac_toe
   agon match connect_four mc random --playouts 1000 --seed 1
+  agon match tic_tac_toe http://127.0.0.1:9147 human --start-clock 10 --play-clock 5
   agon match my_game.kif mc mc --play-clock 5 --record match.json"
 )]
 pub(crate) struct Args {
@@ -61,6 +73,12 @@ pub(crate) struct Args {
     /// State transitions for each move, instead of a clock
     #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
     transitions: Option<u64>,
+    /// Wait so many seconds for players elsewhere to be there
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    wait: Option<Duration>,
+    /// Send the rules to players elsewhere with made-up names
+    #[arg(long)]
+    scramble: bool,
     /// Stop grounding after so many seconds and play on the interpreter
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     setup_limit: Duration,
@@ -79,7 +97,7 @@ pub(crate) struct Args {
 }
 
 /// More than nothing, and less than a lifetime.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if seconds > 0.0 && seconds <= 1e8 {
         Ok(Duration::from_secs_f64(seconds))
@@ -89,7 +107,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let presets = presets(&args.players)?;
+    let entrants: anyhow::Result<Vec<Entrant>> = args
+        .players
+        .iter()
+        .map(|text| Entrant::parse(text))
+        .collect();
+    let entrants = entrants?;
     let limits = Limits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
     let rules = Arc::new(sheet.rules(&limits)?);
@@ -101,19 +124,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(1));
     }
     let n_roles = rules.roles.len();
-    if presets.len() > n_roles {
+    if entrants.len() > n_roles {
         bail!(
             "{} has {n_roles} role{}, but {} players are given",
             sheet.name,
             if n_roles == 1 { "" } else { "s" },
-            presets.len()
+            entrants.len()
         );
     }
+    check_clocks(args, &entrants)?;
     let file = args.record.as_deref().map(open).transpose()?;
     let until = Instant::now() + args.setup_limit;
     let is_late = || Instant::now() > until;
     let game = Arc::new(Game::compile(rules, &GroundLimits::default(), &is_late)?);
-    let plan = Plan::new(args, presets, n_roles)?;
+    let plan = Plan::new(args, entrants, n_roles)?;
     let record = plan.play(&game, &sheet, args)?;
     if let Some(file) = file {
         write(file, &record).context("cannot write the record")?;
@@ -122,17 +146,55 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!is_good)))
 }
 
-fn presets(players: &[String]) -> anyhow::Result<Vec<Preset>> {
-    let parse = |player: &String| {
-        if player.starts_with("http://") || player.starts_with("https://") {
-            bail!("{player}: players on other machines cannot take part yet");
+/// Somebody who is to play.
+#[derive(Clone)]
+enum Entrant {
+    Preset(Preset),
+    Remote(String),
+    Human,
+}
+
+impl Entrant {
+    fn parse(text: &str) -> anyhow::Result<Entrant> {
+        if text == "human" {
+            return Ok(Entrant::Human);
         }
-        if player == "human" {
-            bail!("human: people cannot take part yet");
+        if text.contains("://") {
+            // A wrong address is found before the match begins.
+            RemotePlayer::new(text)?;
+            return Ok(Entrant::Remote(text.to_owned()));
         }
-        Ok(Preset::parse(player)?)
-    };
-    players.iter().map(parse).collect()
+        Ok(Entrant::Preset(Preset::parse(text)?))
+    }
+}
+
+impl std::fmt::Display for Entrant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Entrant::Preset(preset) => preset.fmt(f),
+            Entrant::Remote(address) => f.write_str(address),
+            Entrant::Human => f.write_str("human"),
+        }
+    }
+}
+
+/// Players elsewhere know clocks only, and whole seconds only.
+fn check_clocks(args: &Args, entrants: &[Entrant]) -> anyhow::Result<()> {
+    if !entrants.iter().any(is_remote) {
+        return Ok(());
+    }
+    if args.playouts.is_some() || args.transitions.is_some() {
+        bail!("players elsewhere know clocks only: use --play-clock");
+    }
+    let clocks = [Some(args.start_clock), args.play_clock];
+    if clocks
+        .iter()
+        .flatten()
+        .any(|clock| clock.subsec_nanos() > 0)
+    {
+        bail!("players elsewhere know whole seconds only: use whole clocks");
+    }
+    Ok(())
 }
 
 /// Opened before the match, so that a wrong path costs no match; what was in it stays until there is a new record.
@@ -154,7 +216,7 @@ fn write(mut file: File, record: &MatchRecord) -> anyhow::Result<()> {
 
 /// Who plays, and how.
 struct Plan {
-    presets: Vec<Preset>,
+    entrants: Vec<Entrant>,
     budget: Budget,
     play_clock: Duration,
     seed: u64,
@@ -162,15 +224,15 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: &Args, mut presets: Vec<Preset>, n_roles: usize) -> anyhow::Result<Plan> {
-        while presets.len() < n_roles {
-            presets.push(Preset::parse(Preset::DEFAULT)?);
+    fn new(args: &Args, mut entrants: Vec<Entrant>, n_roles: usize) -> anyhow::Result<Plan> {
+        while entrants.len() < n_roles {
+            entrants.push(Entrant::Preset(Preset::parse(Preset::DEFAULT)?));
         }
         let started = SystemTime::now();
         let is_counted = args.playouts.is_some() || args.transitions.is_some();
         let clock = if is_counted { WATCHDOG } else { PLAY_CLOCK };
         Ok(Plan {
-            presets,
+            entrants,
             budget: Budget {
                 time: None,
                 playouts: args.playouts,
@@ -187,28 +249,28 @@ impl Plan {
         let title = about
             .as_ref()
             .map_or_else(|| sheet.name.clone(), |about| about.title.clone());
-        let mut show = Show {
-            game,
-            board: board_of(game, about.as_ref()),
-            roles: roles(game),
-            out: if args.json {
-                Box::new(stderr())
-            } else {
-                Box::new(stdout())
-            },
-            error: None,
+        let out: Box<dyn Write> = match args.json {
+            true => Box::new(stderr()),
+            false => Box::new(stdout()),
         };
+        let mut show = Show::new(game, about.as_ref(), out);
         if !args.quiet {
-            show.header(&format!("{title}: {}", self.words(args)), &self.presets)?;
+            let players: Vec<String> = self.entrants.iter().map(ToString::to_string).collect();
+            show.header(&format!("{title}: {}", self.words(args)), &players)?;
         }
-        let seats = (0..self.presets.len()).map(|idx| self.seat(idx, game));
-        let settings = self.settings(sheet, args);
-        let record = Referee::play(game, seats.collect(), &settings, &mut |event| {
+        let stop = StopFlag::new();
+        let raise = stop.clone();
+        ctrlc::set_handler(move || raise.raise()).context("cannot watch for Ctrl-C")?;
+        let seats: anyhow::Result<Vec<Seat>> = (0..self.entrants.len())
+            .map(|idx| self.seat(idx, game, args, &stop))
+            .collect();
+        let settings = self.settings(sheet, args, stop);
+        let record = Referee::play(game, seats?, &settings, &mut |event| {
             if !args.quiet {
                 show.event(event);
             }
         });
-        if let Some(error) = show.error.take() {
+        if let Some(error) = show.take_error() {
             return Err(error.into());
         }
         if args.json {
@@ -220,7 +282,7 @@ impl Plan {
         Ok(record)
     }
 
-    fn settings(&self, sheet: &Sheet, args: &Args) -> Settings {
+    fn settings(&self, sheet: &Sheet, args: &Args, stop: StopFlag) -> Settings {
         let name = stem(&sheet.name);
         let word = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "-");
         let millis = self.started.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -235,12 +297,69 @@ impl Plan {
             most_steps: MOST_STEPS,
             keep_rules: true,
             tournament: None,
-            stop: StopFlag::new(),
+            scrambled: args.scramble && self.entrants.iter().any(is_remote),
+            stop,
         }
     }
 
-    fn seat(&self, idx: usize, game: &Arc<Game>) -> Seat {
-        let preset = &self.presets[idx];
+    fn seat(
+        &self,
+        idx: usize,
+        game: &Arc<Game>,
+        args: &Args,
+        stop: &StopFlag,
+    ) -> anyhow::Result<Seat> {
+        match &self.entrants[idx] {
+            Entrant::Preset(preset) => Ok(self.preset_seat(idx, preset, game)),
+            Entrant::Remote(address) => self.remote_seat(address, args),
+            Entrant::Human => {
+                let about = agon_arena::About {
+                    name: "human".to_owned(),
+                    is_human: true,
+                    ..agon_arena::About::default()
+                };
+                let role = RoleId(idx as u16);
+                let person = Person::new(Arc::clone(game), role, stop.clone(), args.json);
+                Ok(Seat {
+                    grace: PATIENCE,
+                    ..Seat::new(Box::new(person), about)
+                })
+            }
+        }
+    }
+
+    /// A player elsewhere. Who it is goes into the record; one that says nothing may still play.
+    fn remote_seat(&self, address: &str, args: &Args) -> anyhow::Result<Seat> {
+        let mut remote = RemotePlayer::new(address)?;
+        let mut about = agon_arena::About {
+            name: address.to_owned(),
+            ..agon_arena::About::default()
+        };
+        let until = Instant::now() + args.wait.unwrap_or_default();
+        let mut info = ask_info(&mut remote);
+        while info.is_none() && Instant::now() < until {
+            std::thread::sleep(ROUND);
+            info = ask_info(&mut remote);
+        }
+        if let Some(info) = info {
+            if info.status == Status::Busy {
+                eprintln!("agon: {address} says that it is busy");
+            }
+            let name = info.name.map(|name| ("name".to_owned(), name));
+            let species = info.species.map(|species| ("species".to_owned(), species));
+            about.parameters.extend(name.into_iter().chain(species));
+        }
+        let player: Box<dyn Player> = match args.scramble {
+            true => Box::new(Scrambled::new(remote, self.seed)),
+            false => Box::new(remote),
+        };
+        Ok(Seat {
+            grace: GRACE,
+            ..Seat::new(player, about)
+        })
+    }
+
+    fn preset_seat(&self, idx: usize, preset: &Preset, game: &Arc<Game>) -> Seat {
         // The referee has the seed itself; players have seeds near it that people can read.
         let seed = self.seed.wrapping_mul(1000).wrapping_add(idx as u64 + 1);
         let about = agon_arena::About {
@@ -289,140 +408,25 @@ impl Plan {
 }
 
 /// Nine digits of the clock: easy to type again.
-fn any_seed(now: SystemTime) -> u64 {
+pub(crate) fn any_seed(now: SystemTime) -> u64 {
     let nanos = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     (nanos.as_nanos() % 1_000_000_000) as u64
 }
 
-fn roles(game: &Game) -> Vec<String> {
-    RoleId::all(game.n_roles())
-        .map(|role| game.role_name(role))
-        .collect()
+fn is_remote(entrant: &Entrant) -> bool {
+    matches!(entrant, Entrant::Remote(_))
 }
 
-/// A match as people see it.
-struct Show<'a> {
-    game: &'a Game,
-    board: Option<Board>,
-    roles: Vec<String>,
-    out: Box<dyn Write>,
-    /// The first error of `out`; nothing is written after it.
-    error: Option<std::io::Error>,
-}
-
-impl Show<'_> {
-    fn header(&mut self, title: &str, presets: &[Preset]) -> std::io::Result<()> {
-        writeln!(self.out, "{title}")?;
-        let width = self.roles.iter().map(String::len).max().unwrap_or(0);
-        for (role, preset) in self.roles.iter().zip(presets) {
-            writeln!(self.out, "  {role:width$}  {preset}")?;
-        }
-        if let Some(error) = self.game.ground_error() {
-            let reason = error.to_string();
-            let first = reason.lines().next().unwrap_or_default();
-            writeln!(self.out, "  played by the interpreter: {first}")?;
-        }
-        writeln!(self.out)
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        if self.error.is_some() {
-            return;
-        }
-        let shown = match event {
-            Event::State { state, .. } => self.state(state),
-            Event::Moved {
-                step,
-                moves,
-                errors,
-                thoughts,
-            } => self.step(*step, moves, errors, thoughts),
-        };
-        self.error = shown.err();
-    }
-
-    fn state(&mut self, state: &State) -> std::io::Result<()> {
-        match &self.board {
-            Some(board) => {
-                let text = board_text(self.game, board, state);
-                writeln!(self.out, "{}\n", text.trim_end())
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn step(
-        &mut self,
-        step: usize,
-        moves: &[String],
-        errors: &[String],
-        thoughts: &[Option<ThoughtRecord>],
-    ) -> std::io::Result<()> {
-        let mut line = format!("{step:>3} ");
-        for (role, of) in self.roles.iter().zip(moves) {
-            let of = Term::read(of).map_or_else(|_| of.clone(), |term| term.to_string());
-            line.push_str(&format!(" {:<20}", format!("{role} {of}")));
-        }
-        let thoughts = self.roles.iter().zip(thoughts);
-        let thoughts: Vec<String> = thoughts
-            .filter_map(|(role, thought)| opinion(role, thought.as_ref()?))
-            .collect();
-        line.push_str(&format!("  {}", thoughts.join("; ")));
-        writeln!(self.out, "{}", line.trim_end())?;
-        let faults = self.roles.iter().zip(errors);
-        for (role, error) in faults.filter(|(_, error)| !error.is_empty()) {
-            writeln!(self.out, "      {role}: {}", meaning(error))?;
-        }
-        self.out.flush()
-    }
-
-    fn result(&mut self, record: &MatchRecord) -> std::io::Result<()> {
-        let steps = record.moves.len();
-        let plural = if steps == 1 { "" } else { "s" };
-        let ending = record.agon.as_ref().map(|details| &details.ending);
-        let ending = ending.map(ToString::to_string).unwrap_or_default();
-        writeln!(self.out, "\n{ending} after {steps} step{plural}")?;
-        let players = &record.player_names_from_host;
-        let width = |head: &str, cells: &[String]| {
-            let cells = cells.iter().map(|cell| cell.chars().count());
-            cells.max().unwrap_or(0).max(head.len())
-        };
-        let (roles, names) = (width("role", &self.roles), width("player", players));
-        writeln!(
-            self.out,
-            "{:roles$}  {:names$}  goal  errors",
-            "role", "player"
-        )?;
-        for (idx, (role, player)) in self.roles.iter().zip(players).enumerate() {
-            let goals = record.goal_values.as_ref();
-            let goal = goals.map_or_else(|| "-".to_owned(), |goals| goals[idx].to_string());
-            let errors = record.n_errors(idx);
-            writeln!(
-                self.out,
-                "{role:roles$}  {player:names$}  {goal:>4}  {errors:>6}"
-            )?;
-        }
-        Ok(())
-    }
-}
-
-/// What a player thought, if it did.
-fn opinion(role: &str, thought: &ThoughtRecord) -> Option<String> {
-    if let Some(note) = &thought.note {
-        return Some(format!("{role}: {note}"));
-    }
-    let value = thought.value?;
-    let playouts = thought.playouts;
-    Some(format!("{role} expects {value:.0} by {playouts} playouts"))
-}
-
-/// An error of a record in words.
-fn meaning(error: &str) -> String {
-    const INSTEAD: &str = "the referee made a random move instead";
-    match error.split_at_checked(2) {
-        Some(("TO", _)) => format!("no answer in time; {INSTEAD}"),
-        Some(("CE", _)) => format!("no answer at all; {INSTEAD}"),
-        Some(("IL", said)) => format!("`{}` is not legal; {INSTEAD}", said.trim()),
-        _ => error.to_owned(),
+/// Who a player elsewhere is, if it says so within a second.
+fn ask_info(remote: &mut RemotePlayer) -> Option<Info> {
+    let stop = StopFlag::new();
+    let raise = stop.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(1));
+        raise.raise();
+    });
+    match remote.answer(Request::Info, &stop) {
+        Reply::Info(info) => Some(info),
+        _ => None,
     }
 }

@@ -7,5 +7,8 @@ pub(crate) mod fmt;
 pub(crate) mod games;
 pub(crate) mod match_;
 pub(crate) mod perft;
+pub(crate) mod play;
+pub(crate) mod player;
+pub(crate) mod replay;
 pub(crate) mod show;
 pub(crate) mod verify;

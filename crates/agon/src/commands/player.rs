@@ -1,0 +1,425 @@
+//! `agon player`: a GGP player on HTTP, for managers anywhere.
+//!
+//! It listens on this machine only unless told otherwise, says what it does on standard error, and with `--record` writes
+//! what it saw of each match into a folder. Names of files are numbers of ours: nothing of a message gets into a path.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use agon_arena::{Details, Ending, MatchRecord, SeatRecord, ThoughtRecord, course, rules_hash};
+use agon_engine::{Game, RoleId};
+use agon_gdl::Rules;
+use agon_player::{Lobby, Settings};
+use agon_protocol::http::{DEFAULT_PORT, Limits, Server};
+use agon_protocol::{MatchId, Reply, Request, StopFlag, Term, Thought};
+use agon_search::Preset;
+use anyhow::Context;
+
+use crate::commands::match_::{any_seed, seconds};
+
+/// Bots that keep nothing between moves: for them, pondering is a waste.
+const FORGETFUL: &[&str] = &["random", "legal", "mc"];
+/// So often it looks for matches that were abandoned.
+const ROUND: Duration = Duration::from_millis(200);
+
+/// Be a GGP player on HTTP, for managers anywhere
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agon player
+  agon player --port 9148 --player mc:most_steps=500
+  agon player --host 0.0.0.0 --matches 4 --record matches/")]
+pub(crate) struct Args {
+    /// Address to listen on; 0.0.0.0 for everybody
+    #[arg(long, value_name = "H", default_value = "127.0.0.1")]
+    host: String,
+    /// Port to listen on; 0 for any that is free
+    #[arg(long, value_name = "P", default_value_t = DEFAULT_PORT)]
+    port: u16,
+    /// The bot that plays
+    #[arg(long, value_name = "PLAYER", default_value = Preset::DEFAULT)]
+    player: String,
+    /// Matches at a time; further managers are told that it is busy
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    matches: u16,
+    /// Write a record of each match into this folder
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Its name, as managers see it
+    #[arg(long, value_name = "NAME", default_value = "agon")]
+    name: String,
+    /// How long before the clock runs out answers are ready; never more than a tenth of the clock
+    #[arg(long, value_name = "S", default_value = "0.2", value_parser = seconds)]
+    margin: Duration,
+    /// How much of the start clock is spent on thinking ahead once the game is ready
+    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
+    warm_up: Duration,
+    /// Seed of its bots
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Say nothing about matches
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let preset = Preset::parse(&args.player)?;
+    let seed = args.seed.unwrap_or_else(|| any_seed(SystemTime::now()));
+    let diary = args.record.as_deref().map(|folder| {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        anyhow::Ok(Diary::new(folder, &preset, seed))
+    });
+    let diary = diary.transpose()?;
+    let server = Server::bind((args.host.as_str(), args.port), Limits::default());
+    let server = server.with_context(|| format!("cannot listen on {}:{}", args.host, args.port))?;
+    writeln!(
+        stdout(),
+        "agon player {preset} at http://{}",
+        server.address()?
+    )?;
+    stdout().flush()?;
+    let settings = Settings {
+        name: args.name.clone(),
+        seed,
+        margin: args.margin,
+        ponders: !FORGETFUL.contains(&preset.name),
+        warm_up: args.warm_up,
+        ..Settings::default()
+    };
+    let make = Arc::new(move |game: &Arc<Game>, seed| preset.bot(game, seed));
+    let desk = Arc::new(Desk {
+        lobby: Lobby::new(make, settings, usize::from(args.matches)),
+        diary,
+        is_quiet: args.quiet,
+    });
+    desk.serve(server)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where messages arrive.
+struct Desk {
+    lobby: Lobby,
+    diary: Option<Diary>,
+    is_quiet: bool,
+}
+
+impl Desk {
+    /// Answers messages until somebody presses Ctrl-C.
+    fn serve(self: Arc<Desk>, server: Server) -> anyhow::Result<()> {
+        let stop = StopFlag::new();
+        let raise = stop.clone();
+        ctrlc::set_handler(move || raise.raise()).context("cannot watch for Ctrl-C")?;
+        let (desk, is_over) = (Arc::clone(&self), stop.clone());
+        thread::spawn(move || {
+            let answer = move |request, received| desk.answer(request, received);
+            let answer: Arc<dyn Fn(Request, Instant) -> Reply + Send + Sync> = Arc::new(answer);
+            server.serve(&answer, &is_over);
+        });
+        while !stop.is_raised() {
+            thread::sleep(ROUND);
+            self.give_up(Instant::now());
+        }
+        if let Some(diary) = &self.diary {
+            diary.close_all();
+        }
+        Ok(())
+    }
+
+    fn answer(&self, request: Request, received: Instant) -> Reply {
+        self.give_up(received);
+        let noted = request.clone();
+        let reply = self.lobby.answer(request, received);
+        if !self.is_quiet {
+            log(&noted, &reply, received.elapsed());
+        }
+        if let Some(diary) = &self.diary {
+            diary.note(noted, &reply);
+        }
+        reply
+    }
+
+    fn give_up(&self, now: Instant) {
+        for id in self.lobby.give_up(now) {
+            if !self.is_quiet {
+                eprintln!("{} was abandoned", clean(id.as_str()));
+            }
+            if let Some(diary) = &self.diary {
+                diary.close(&id, Ending::Interrupted);
+            }
+        }
+    }
+}
+
+/// A line about a message.
+fn log(request: &Request, reply: &Reply, took: Duration) {
+    let reply_text = match reply {
+        Reply::Move { of, thought } => {
+            let thought = thought.as_ref().map(opinion).unwrap_or_default();
+            format!("{of}{thought}")
+        }
+        other => agon_protocol::codec::write_reply(other),
+    };
+    let id = request.id().map(MatchId::as_str).unwrap_or_default();
+    let what = match request {
+        // Managers ask that every few seconds.
+        Request::Info => return,
+        Request::Preview { .. } => "PREVIEW".to_owned(),
+        Request::Start {
+            role,
+            start_clock,
+            play_clock,
+            ..
+        } => format!(
+            "{id} START as {role}, clocks {} and {} s",
+            start_clock.as_secs_f64(),
+            play_clock.as_secs_f64()
+        ),
+        Request::Play { .. } => format!("{id} PLAY"),
+        Request::Stop { .. } => format!("{id} STOP"),
+        Request::Abort { .. } => format!("{id} ABORT"),
+    };
+    let seconds = took.as_secs_f64();
+    eprintln!(
+        "{} -> {} in {seconds:.3} s",
+        clean(&what),
+        clean(&reply_text)
+    );
+}
+
+fn opinion(thought: &Thought) -> String {
+    let value = thought.value.map(|value| format!(" expects {value:.0}"));
+    let note = thought.note.as_ref().map(|note| format!(" ({note})"));
+    let by = (thought.playouts > 0).then(|| format!(" by {} playouts", thought.playouts));
+    [value, by, note].into_iter().flatten().collect()
+}
+
+/// What came from elsewhere, fit for a terminal.
+fn clean(text: &str) -> String {
+    let tame = |c: char| if c.is_control() { '?' } else { c };
+    text.chars().map(tame).take(300).collect()
+}
+
+/// Keeps what was seen of each match and writes it down at its end.
+struct Diary {
+    folder: PathBuf,
+    player: String,
+    parameters: Vec<(String, String)>,
+    seed: u64,
+    pages: Mutex<Pages>,
+}
+
+#[derive(Default)]
+struct Pages {
+    open: HashMap<MatchId, Page>,
+    n_written: u64,
+}
+
+/// What was seen of a match.
+struct Page {
+    rules: Arc<Rules>,
+    role: Term,
+    clocks: [Duration; 2],
+    started: SystemTime,
+    began: Instant,
+    moves: Vec<Vec<String>>,
+    /// Milliseconds after the beginning when each state was heard of.
+    times: Vec<u64>,
+    /// How each move of ours came about, that of the step under way included.
+    thoughts: Vec<Option<Thought>>,
+}
+
+impl Diary {
+    fn new(folder: &Path, preset: &Preset, seed: u64) -> Diary {
+        let values = preset.params.values().into_iter();
+        Diary {
+            folder: folder.to_owned(),
+            player: preset.to_string(),
+            parameters: values
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            seed,
+            pages: Mutex::default(),
+        }
+    }
+
+    /// A message was answered.
+    fn note(&self, request: Request, reply: &Reply) {
+        match (request, reply) {
+            (
+                Request::Start {
+                    id,
+                    role,
+                    rules,
+                    start_clock,
+                    play_clock,
+                },
+                Reply::Ready,
+            ) => {
+                let page = Page {
+                    rules,
+                    role,
+                    clocks: [start_clock, play_clock],
+                    started: SystemTime::now(),
+                    began: Instant::now(),
+                    moves: Vec::new(),
+                    times: vec![0],
+                    thoughts: Vec::new(),
+                };
+                self.pages().open.insert(id, page);
+            }
+            (Request::Play { id, moves }, Reply::Move { thought, .. }) => {
+                if let Some(page) = self.pages().open.get_mut(&id) {
+                    page.went(moves);
+                    page.thoughts.truncate(page.moves.len());
+                    page.thoughts.push(thought.clone());
+                }
+            }
+            (Request::Stop { id, moves }, Reply::Done) => {
+                if let Some(page) = self.pages().open.get_mut(&id) {
+                    page.went(moves);
+                }
+                self.close(&id, Ending::Terminal);
+            }
+            (Request::Abort { id }, Reply::Aborted) => self.close(&id, Ending::Interrupted),
+            _ => {}
+        }
+    }
+
+    /// A match is over: its record is written, on a thread of its own because the manager need not wait for that.
+    fn close(&self, id: &MatchId, ending: Ending) {
+        let mut pages = self.pages();
+        let Some(page) = pages.open.remove(id) else {
+            return;
+        };
+        pages.n_written += 1;
+        let number = pages.n_written;
+        drop(pages);
+        let since = page.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let name = format!("match-{}-{number}.json", since.as_millis());
+        let path = self.folder.join(name);
+        let seat = SeatRecord {
+            player: self.player.clone(),
+            parameters: self.parameters.iter().cloned().collect(),
+            budget: None,
+            seed: Some(self.seed),
+        };
+        let id = id.to_string();
+        thread::spawn(move || {
+            if let Err(error) = page.record(id, seat, &ending).and_then(|record| {
+                let text = serde_json::to_string(&record)?;
+                Ok(fs::write(&path, text + "\n")?)
+            }) {
+                eprintln!("agon: cannot write {}: {error:#}", path.display());
+            }
+        });
+    }
+
+    /// The player goes down: what is there is written, as far as a moment allows.
+    fn close_all(&self) {
+        let ids: Vec<MatchId> = self.pages().open.keys().cloned().collect();
+        for id in &ids {
+            self.close(id, Ending::Interrupted);
+        }
+        if !ids.is_empty() {
+            thread::sleep(Duration::from_millis(500));
+        }
+    }
+
+    fn pages(&self) -> std::sync::MutexGuard<'_, Pages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Page {
+    fn went(&mut self, moves: Option<Vec<Term>>) {
+        if let Some(moves) = moves {
+            self.moves.push(moves.iter().map(Term::spaced).collect());
+            self.times.push(self.began.elapsed().as_millis() as u64);
+        }
+    }
+
+    /// The record; the interpreter finds the states, because it is ready at once.
+    fn record(
+        mut self,
+        id: String,
+        seat: SeatRecord,
+        ending: &Ending,
+    ) -> anyhow::Result<MatchRecord> {
+        let game = Game::compile(Arc::clone(&self.rules), &Default::default(), &|| true)?;
+        let course = course(&game, &self.moves);
+        let n_steps = course.states.len() - 1;
+        self.moves.truncate(n_steps);
+        self.times.truncate(n_steps + 1);
+        self.thoughts.resize(n_steps, None);
+        let roles: Vec<RoleId> = RoleId::all(game.n_roles()).collect();
+        let names: Vec<String> = roles.iter().map(|&role| game.role_name(role)).collect();
+        let own = self.role.pick(roles.iter().copied().zip(names.clone()));
+        let own = own.map_or(0, RoleId::idx);
+        let row = |thought: &Option<Thought>| {
+            let mut row = vec![None; names.len()];
+            row[own] = thought.as_ref().map(ThoughtRecord::from);
+            row
+        };
+        let start = self.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let start_time = start.as_millis() as u64;
+        let mut seats: Vec<SeatRecord> = names.iter().map(|_| stranger()).collect();
+        seats[own] = seat;
+        let is_completed = *ending == Ending::Terminal && course.is_terminal;
+        let details = Details {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            game: String::new(),
+            rules_hash: rules_hash(&self.rules.to_string()),
+            rules: Some(self.rules.to_string()),
+            roles: names.clone(),
+            seed: 0,
+            ending: match is_completed {
+                true => Ending::Terminal,
+                false => Ending::Interrupted,
+            },
+            faults: Vec::new(),
+            thoughts: self.thoughts.iter().map(row).collect(),
+            seats,
+        };
+        Ok(MatchRecord {
+            match_id: id,
+            start_time,
+            is_completed,
+            is_aborted: !is_completed,
+            errors: course
+                .states
+                .iter()
+                .map(|_| vec![String::new(); names.len()])
+                .collect(),
+            states: course.states,
+            moves: self.moves,
+            state_times: self.times.iter().map(|time| start_time + time).collect(),
+            goal_values: course.goal_values.filter(|_| is_completed),
+            preview_clock: -1.0,
+            start_clock: self.clocks[0].as_secs_f64(),
+            play_clock: self.clocks[1].as_secs_f64(),
+            player_names_from_host: details
+                .seats
+                .iter()
+                .map(|seat| seat.player.clone())
+                .collect(),
+            is_player_human: vec![false; names.len()],
+            agon: Some(details),
+            ..MatchRecord::default()
+        })
+    }
+}
+
+/// Somebody of whom a player knows nothing.
+fn stranger() -> SeatRecord {
+    SeatRecord {
+        player: "?".to_owned(),
+        parameters: Default::default(),
+        budget: None,
+        seed: None,
+    }
+}

@@ -1,0 +1,315 @@
+//! `agon replay`: steps through a match record and checks it against the rules.
+//!
+//! The rules are those of the record, or of a game that is named. `--verify` also lets every seat play again that can: one
+//! with a seed whose moves depend on no clock. Each is asked by itself, along the recorded moves, so that others who cannot
+//! be asked again do no harm.
+
+use std::fs;
+use std::io::{Write, stdout};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon::library;
+use agon_arena::{MatchRecord, SeatRecord, replay, rules_hash};
+use agon_engine::{Game, JointMove, RoleId};
+use agon_gdl::{Limits, Rules, check, parse};
+use agon_player::{Budget, GamePlayer, Settings};
+use agon_protocol::{MatchId, Player, Reply, Request, StopFlag, Term};
+use agon_search::Preset;
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use crate::commands::match_::seconds;
+use crate::sheet::Sheet;
+use crate::watch::Show;
+
+/// Bots that need no clock and no count.
+const INSTANT: &[&str] = &["random", "legal"];
+/// Nobody who works gets here.
+const WATCHDOG: Duration = Duration::from_secs(600);
+
+/// Step through a match record and check it against the rules
+#[derive(clap::Args)]
+#[command(after_help = "Exit code 0 if the record is valid, 1 if it is not.
+
+Examples:
+  agon replay match.json
+  agon replay match.json --verify
+  agon replay other.json --game tic_tac_toe --quiet")]
+pub(crate) struct Args {
+    /// A match record, as JSON
+    file: String,
+    /// The game, if the record has no rules: a built-in one or the path of a rulesheet
+    #[arg(long, value_name = "GAME")]
+    game: Option<String>,
+    /// Let seeded players play again and compare their moves
+    #[arg(long)]
+    verify: bool,
+    /// Show only the last step
+    #[arg(long)]
+    quiet: bool,
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
+    /// Stop grounding after so many seconds and use the interpreter
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    setup_limit: Duration,
+}
+
+/// What was found, as JSON.
+#[derive(Serialize)]
+struct Findings {
+    file: String,
+    valid: bool,
+    error: Option<String>,
+    steps: usize,
+    completed: bool,
+    goals: Option<Vec<u8>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<Vec<SeatFindings>>,
+}
+
+/// What became of a seat that played again.
+#[derive(Serialize)]
+struct SeatFindings {
+    role: String,
+    player: String,
+    /// Moves that were compared.
+    moves: usize,
+    /// The first difference.
+    difference: Option<String>,
+    /// Why it could not play again.
+    skipped: Option<String>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let text =
+        fs::read_to_string(&args.file).with_context(|| format!("cannot read {}", args.file))?;
+    let record: MatchRecord = serde_json::from_str(&text)
+        .with_context(|| format!("{} is not a match record", args.file))?;
+    let rules = Arc::new(find_rules(args, &record)?);
+    let hash = rules_hash(&rules.to_string());
+    let until = Instant::now() + args.setup_limit;
+    let is_late = || Instant::now() > until;
+    let game = Arc::new(Game::compile(rules, &Default::default(), &is_late)?);
+    let mut error = replay(&game, &record).err().map(|error| error.to_string());
+    let known_hash = record.agon.as_ref().map(|details| &details.rules_hash);
+    if error.is_none() && known_hash.is_some_and(|known| *known != hash) {
+        error = Some("the rules are not those of the match: their hash differs".to_owned());
+    }
+    let verified = args.verify.then(|| verify(&game, &record));
+    let is_verified = verified
+        .iter()
+        .flatten()
+        .all(|seat| seat.difference.is_none());
+    let findings = Findings {
+        file: args.file.clone(),
+        valid: error.is_none() && is_verified,
+        error,
+        steps: record.moves.len(),
+        completed: record.is_completed,
+        goals: record.goal_values.clone(),
+        verified,
+    };
+    if args.json {
+        writeln!(stdout(), "{}", serde_json::to_string(&findings)?)?;
+    } else {
+        show(args, &game, &record)?;
+        tell(&findings)?;
+    }
+    Ok(ExitCode::from(u8::from(!findings.valid)))
+}
+
+fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
+    let limits = Limits::default();
+    if let Some(game) = &args.game {
+        return Sheet::find(game, &limits)?.rules(&limits);
+    }
+    let details = record.agon.as_ref();
+    if let Some(sheet) = details.and_then(|details| details.rules.as_ref()) {
+        return match check(&parse(sheet.as_bytes(), &limits)) {
+            Ok(rules) => Ok(rules),
+            Err(_) => bail!("the rules in {} cannot be played", args.file),
+        };
+    }
+    match details.and_then(|details| library::find(&details.game)) {
+        Some(built_in) => Sheet::find(built_in.name, &limits)?.rules(&limits),
+        None => bail!("{} has no rules; name its game with --game", args.file),
+    }
+}
+
+/// Shows the match as far as it fits the rules.
+fn show(args: &Args, game: &Game, record: &MatchRecord) -> anyhow::Result<()> {
+    let details = record.agon.as_ref();
+    let about = details.and_then(|details| library::find(&details.game));
+    let about = about.map(|game| game.about);
+    let mut show = Show::new(game, about.as_ref(), Box::new(stdout()));
+    show.header(&record.match_id, &record.player_names_from_host)?;
+    let mut machine = game.machine();
+    for (idx, moves) in record.moves.iter().enumerate() {
+        let is_shown = !args.quiet || idx + 1 == record.moves.len();
+        if is_shown {
+            show.state(&machine.state())?;
+            let none = Vec::new();
+            let errors = record.errors.get(idx + 1).unwrap_or(&none);
+            let thoughts = details.and_then(|details| details.thoughts.get(idx));
+            let thoughts = thoughts.map(Vec::as_slice).unwrap_or_default();
+            show.step(idx + 1, moves, errors, thoughts)?;
+        }
+        let mut joint = Vec::new();
+        for (role, text) in RoleId::all(game.n_roles()).zip(moves) {
+            let legal = machine.legal_moves(role).iter();
+            let legal = legal.map(|&of| (of, game.move_text(role, of)));
+            joint.extend(Term::read(text).ok().and_then(|term| term.pick(legal)));
+        }
+        if joint.len() != game.n_roles() {
+            return Ok(());
+        }
+        machine.advance(&JointMove::new(joint));
+    }
+    show.state(&machine.state())?;
+    show.result(record)?;
+    Ok(())
+}
+
+fn tell(findings: &Findings) -> std::io::Result<()> {
+    let mut out = stdout();
+    writeln!(out)?;
+    match &findings.error {
+        Some(error) => writeln!(out, "the record does not fit the rules: {error}")?,
+        None => writeln!(out, "the record fits the rules")?,
+    }
+    for seat in findings.verified.iter().flatten() {
+        let SeatFindings {
+            role,
+            player,
+            moves,
+            difference,
+            skipped,
+        } = seat;
+        let words = match (difference, skipped) {
+            (Some(difference), _) => format!("differs: {difference}"),
+            (None, Some(reason)) => format!("cannot play again: {reason}"),
+            (None, None) => format!("plays the same {moves} moves again"),
+        };
+        writeln!(out, "{role}  {player}  {words}")?;
+    }
+    Ok(())
+}
+
+/// Lets every seat that can play again.
+fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
+    let seats = record.agon.as_ref().map(|details| details.seats.as_slice());
+    let seats = seats.unwrap_or_default();
+    let of_role = |role: RoleId| {
+        let seat = seats.get(role.idx());
+        let mut findings = SeatFindings {
+            role: game.role_name(role),
+            player: seat.map(|seat| seat.player.clone()).unwrap_or_default(),
+            moves: 0,
+            difference: None,
+            skipped: None,
+        };
+        match seat.map_or(Err("nothing is known of it".to_owned()), again) {
+            Ok(player) => play_again(game, record, role, player, &mut findings),
+            Err(reason) => findings.skipped = Some(reason),
+        }
+        findings
+    };
+    RoleId::all(game.n_roles()).map(of_role).collect()
+}
+
+/// The player of a seat as it was, or why it cannot be had.
+fn again(seat: &SeatRecord) -> Result<(Preset, Settings), String> {
+    let preset = Preset::parse(&seat.player).map_err(|_| "it is no player of ours")?;
+    let values: Vec<(String, String)> = preset
+        .params
+        .values()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    let is_same = |(name, value): &(String, String)| seat.parameters.get(name) == Some(value);
+    if !values.iter().all(is_same) {
+        return Err("its parameters have other values now".to_owned());
+    }
+    let seed = seat.seed.ok_or("it has no seed")?;
+    let budget = seat.budget.as_deref().and_then(read_budget);
+    if budget.is_none() && !INSTANT.contains(&preset.name) {
+        return Err("it was limited by a clock".to_owned());
+    }
+    let settings = Settings {
+        name: seat.player.clone(),
+        budget: budget.unwrap_or_default(),
+        seed,
+        ..Settings::default()
+    };
+    Ok((preset, settings))
+}
+
+/// `1000 playouts` or `1000 transitions`.
+fn read_budget(words: &str) -> Option<Budget> {
+    let (number, unit) = words.split_once(' ')?;
+    let number = Some(number.parse().ok()?);
+    match unit {
+        "playouts" => Some(Budget {
+            playouts: number,
+            ..Budget::default()
+        }),
+        "transitions" => Some(Budget {
+            transitions: number,
+            ..Budget::default()
+        }),
+        _ => None,
+    }
+}
+
+fn play_again(
+    game: &Arc<Game>,
+    record: &MatchRecord,
+    role: RoleId,
+    (preset, settings): (Preset, Settings),
+    findings: &mut SeatFindings,
+) {
+    let mut player = GamePlayer::new(preset, settings).knowing(Arc::clone(game));
+    let id = MatchId::new("again").expect("it is one word");
+    let stop = StopFlag::new();
+    let Ok(role_term) = Term::read(&findings.role) else {
+        return;
+    };
+    let start = Request::Start {
+        id: id.clone(),
+        role: role_term,
+        rules: Arc::clone(game.rules()),
+        start_clock: WATCHDOG,
+        play_clock: WATCHDOG,
+    };
+    player.answer(start, &stop);
+    let mut last = None;
+    for (idx, row) in record.moves.iter().enumerate() {
+        let id = id.clone();
+        let reply = player.answer(Request::Play { id, moves: last }, &stop);
+        let terms: Result<Vec<Term>, _> = row.iter().map(|text| Term::read(text)).collect();
+        let Ok(terms) = terms else { return };
+        let errors = record.errors.get(idx + 1);
+        let was_fault = errors
+            .and_then(|row| row.get(role.idx()))
+            .is_some_and(|error| !error.is_empty());
+        let Some(recorded) = terms.get(role.idx()) else {
+            return;
+        };
+        let now = match &reply {
+            Reply::Move { of, .. } => of.to_string(),
+            other => agon_protocol::codec::write_reply(other),
+        };
+        if !was_fault {
+            findings.moves += 1;
+            if now != recorded.as_str() {
+                let step = idx + 1;
+                findings.difference = Some(format!("step {step}: {recorded} then, {now} now"));
+                return;
+            }
+        }
+        last = Some(terms);
+    }
+}

@@ -1,0 +1,415 @@
+//! Whole matches over HTTP on loopback: players as processes of their own, hosted by `agon match`, and players that do
+//! everything wrong.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agon_arena::{FaultKind, MatchRecord};
+
+/// Two roles choose three times each, one after the other.
+const TURNS: &str = "(role a) (role b) (init (step 1)) (init (control a)) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5)
+    (other a b) (other b a) (choice left) (choice right)
+    (<= (legal ?r (Go ?c)) (true (control ?r)) (choice ?c))
+    (<= (legal ?r noop) (other ?r ?o) (true (control ?o)))
+    (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= (next (control ?o)) (true (control ?r)) (other ?r ?o))
+    (<= terminal (true (step 5))) (goal a 50) (goal b 50)";
+/// Both choose at once, twice.
+const FINGERS: &str = "(role even) (role odd) (init (round 1)) (fingers 1) (fingers 2)
+    (<= (legal ?r (show ?n)) (role ?r) (fingers ?n))
+    (<= (next (round 2)) (true (round 1))) (<= (next (round 3)) (true (round 2)))
+    (<= (next same) (does even ?m) (does odd ?m)) (<= terminal (true (round 3)))
+    (<= (goal even 100) (true same)) (<= (goal even 0) (not (true same)))
+    (<= (goal odd 0) (true same)) (<= (goal odd 100) (not (true same)))";
+/// Three roles in turn.
+const THREE: &str =
+    "(role red) (role green) (role blue) (init (turn red)) (after red green) (after green blue)
+    (<= (legal ?r (paint ?c)) (true (turn ?r)) (colour ?c)) (colour light) (colour dark)
+    (<= (legal ?r wait) (role ?r) (true (turn ?o)) (distinct ?r ?o))
+    (<= (next (turn ?o)) (true (turn ?r)) (after ?r ?o)) (<= (next done) (true (turn blue)))
+    (<= terminal (true done)) (goal red 30) (goal green 30) (goal blue 40)";
+/// A lamp is to be switched on.
+const LAMP: &str = "(role robot) (init (lamp off)) (legal robot push) (legal robot sleep)
+    (<= (next (lamp on)) (does robot push)) (<= (next asleep) (does robot sleep))
+    (<= terminal (not (true (lamp off))))
+    (<= (goal robot 100) (true (lamp on))) (<= (goal robot 0) (not (true (lamp on))))";
+
+/// A folder with these sheets for one test.
+fn folder(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("http_{test}"));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the folder can be made");
+    let sheets = [
+        ("turns", TURNS),
+        ("fingers", FINGERS),
+        ("three", THREE),
+        ("lamp", LAMP),
+    ];
+    for (name, sheet) in sheets {
+        fs::write(path.join(format!("{name}.kif")), sheet).expect("it can be written");
+    }
+    path
+}
+
+fn agon(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.args(args).current_dir(folder);
+    command
+}
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    agon(folder, args).output().expect("the binary runs")
+}
+
+/// A player process, which ends with the test.
+struct Playing {
+    child: Child,
+    url: String,
+}
+
+impl Playing {
+    fn start(folder: &Path, args: &[&str]) -> Playing {
+        let mut command = agon(folder, &["player", "--port", "0", "--quiet"]);
+        let mut child = command
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut line = String::new();
+        let out = child.stdout.take().expect("it has an output");
+        BufReader::new(out)
+            .read_line(&mut line)
+            .expect("it says where it is");
+        let (_, url) = line.trim().split_once(" at ").expect("it says where");
+        Playing {
+            child,
+            url: url.to_owned(),
+        }
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Plays a match, lets `agon replay` check its record, and returns it.
+fn play(folder: &Path, game: &str, players: &[&str], more: &[&str]) -> MatchRecord {
+    let mut args = vec!["match", game];
+    args.extend_from_slice(players);
+    args.extend(["--start-clock", "2", "--play-clock", "1", "--seed", "1"]);
+    args.extend(["--quiet", "--record", "match.json"]);
+    args.extend_from_slice(more);
+    let output = run(folder, &args);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let replayed = run(folder, &["replay", "match.json", "--quiet", "--verify"]);
+    assert_eq!(replayed.status.code(), Some(0), "{replayed:?}");
+    let text = fs::read_to_string(folder.join("match.json")).expect("it was written");
+    serde_json::from_str(&text).expect("it is a record")
+}
+
+#[test]
+fn players_in_processes_of_their_own_play_all_kinds_of_games() {
+    let folder = folder("kinds");
+    let player = || Playing::start(&folder, &[]);
+    let players = [player(), player(), player()];
+    let urls: Vec<&str> = players.iter().map(|player| player.url.as_str()).collect();
+    for (game, n_roles) in [
+        ("turns.kif", 2),
+        ("fingers.kif", 2),
+        ("three.kif", 3),
+        ("lamp.kif", 1),
+    ] {
+        let record = play(&folder, game, &urls[..n_roles], &[]);
+        for seat in 0..n_roles {
+            assert_eq!(record.n_errors(seat), 0, "{game}: {:?}", record.errors);
+        }
+        assert_eq!(record.player_names_from_host, urls[..n_roles]);
+        let details = record.agon.expect("it is ours");
+        assert_eq!(details.seats[0].parameters["name"], "agon");
+    }
+}
+
+#[test]
+fn remote_players_and_ours_at_one_table_with_scrambled_rules() {
+    let folder = folder("mixed");
+    let player = Playing::start(&folder, &["--player", "legal", "--record", "seen"]);
+    let players = [player.url.as_str(), "random"];
+    let record = play(&folder, "turns.kif", &players, &["--scramble"]);
+    assert!(record.scrambled);
+    assert_eq!((record.n_errors(0), record.n_errors(1)), (0, 0));
+    assert_eq!(record.moves[0], ["( Go left )", "noop"]);
+    // The player has seen other names, and its own record fits them.
+    let begin = Instant::now();
+    let seen = loop {
+        let mut files = fs::read_dir(folder.join("seen")).expect("it is there");
+        if let Some(file) = files.next() {
+            break file.expect("it can be read").path();
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20));
+        thread::sleep(Duration::from_millis(20));
+    };
+    // It may still be on its way to the disk.
+    thread::sleep(Duration::from_millis(300));
+    let seen = seen.to_str().expect("it is text");
+    let replayed = run(&folder, &["replay", seen, "--json"]);
+    assert_eq!(replayed.status.code(), Some(0), "{replayed:?}");
+    let text = fs::read_to_string(seen).expect("it can be read");
+    let own: MatchRecord = serde_json::from_str(&text).expect("it is a record");
+    assert_eq!(own.goal_values, record.goal_values);
+    assert_eq!(own.moves.len(), record.moves.len());
+    assert!(!text.contains("left") && !text.contains("noop"));
+}
+
+/// A player that answers START and does something else with a PLAY, given its number from 1. Messages are told.
+fn odd_player(
+    on_play: impl Fn(usize, TcpStream) + Send + Sync + 'static,
+) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let url = format!("http://{}", listener.local_addr().expect("it has one"));
+    let (tell, messages) = channel();
+    thread::spawn(move || serve_odd(&listener, &on_play, &tell));
+    (url, messages)
+}
+
+fn serve_odd(
+    listener: &TcpListener,
+    on_play: &(impl Fn(usize, TcpStream) + Sync),
+    tell: &Sender<String>,
+) {
+    thread::scope(|scope| {
+        let mut n_plays = 0;
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let message = read_message(&mut stream);
+            let _ = tell.send(message.clone());
+            if message.starts_with("( PLAY") {
+                n_plays += 1;
+                scope.spawn(move || on_play(n_plays, stream));
+            } else {
+                respond(stream, "ready");
+            }
+        }
+    });
+}
+
+fn read_message(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    let is_whole = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            return false;
+        };
+        let length = head.split("Content-Length: ").nth(1).expect("it has one");
+        let length: usize = length
+            .lines()
+            .next()
+            .and_then(|n| n.parse().ok())
+            .expect("it is one");
+        body.len() >= length
+    };
+    while !is_whole(&text) {
+        match stream.read(&mut byte) {
+            Ok(1) => text.push(byte[0]),
+            _ => break,
+        }
+    }
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let message = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+    message.unwrap_or_default()
+}
+
+fn respond(mut stream: TcpStream, body: &str) {
+    let length = body.len();
+    let _ = write!(
+        stream,
+        "HTTP/1.0 200 OK\r\nContent-length: {length}\r\n\r\n{body}"
+    );
+}
+
+/// Plays `turns` between such a player and one of ours; the errors of the odd one and the kinds of its faults.
+fn errors(
+    test: &str,
+    on_play: impl Fn(usize, TcpStream) + Send + Sync + 'static,
+) -> (Vec<String>, Vec<FaultKind>) {
+    let (url, _messages) = odd_player(on_play);
+    let begin = Instant::now();
+    let record = play(&folder(test), "turns.kif", &[&url, "legal"], &[]);
+    // Four steps with a second and a second of grace each, and the rest.
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    assert_eq!(record.n_errors(1), 0);
+    let errors = record.errors.iter().map(|row| row[0].clone()).collect();
+    let faults = record.agon.expect("it is ours").faults;
+    (errors, faults.iter().map(|fault| fault.kind).collect())
+}
+
+#[test]
+fn a_player_that_hangs() {
+    let (errors, kinds) = errors("hangs", |n_plays, stream| match n_plays {
+        1 => thread::sleep(Duration::from_secs(5)),
+        _ => respond(
+            stream,
+            if n_plays % 2 == 1 {
+                "(go left)"
+            } else {
+                "noop"
+            },
+        ),
+    });
+    assert_eq!(errors, ["", "TO", "", "", ""]);
+    assert_eq!(kinds, [FaultKind::Late]);
+}
+
+#[test]
+fn a_player_that_answers_too_late() {
+    let (errors, _) = errors("late", |n_plays, stream| {
+        if n_plays == 3 {
+            thread::sleep(Duration::from_millis(2500));
+        }
+        respond(
+            stream,
+            if n_plays % 2 == 1 {
+                "(Go left)"
+            } else {
+                "noop"
+            },
+        );
+    });
+    assert_eq!(errors, ["", "", "", "TO", ""]);
+}
+
+#[test]
+fn a_player_that_answers_garbage() {
+    let (errors, kinds) = errors("garbage", |n_plays, mut stream| match n_plays {
+        1 => respond(stream, "garbage(("),
+        2 => {
+            let _ = stream.write_all(&[0, 159, 255, b'\n', b'\n']);
+        }
+        3 => respond(stream, "( mark 9 9 )"),
+        _ => respond(stream, ""),
+    });
+    let unreadable = "IL this is not HTTP: `\u{0}\u{fffd}\u{fffd}`";
+    assert_eq!(
+        errors,
+        ["", "IL garbage((", unreadable, "IL ( mark 9 9 )", "CE"]
+    );
+    let [unreadable, illegal, empty] =
+        [FaultKind::Unreadable, FaultKind::Illegal, FaultKind::Empty];
+    assert_eq!(kinds, [unreadable, unreadable, illegal, empty]);
+}
+
+#[test]
+fn a_player_that_hangs_up() {
+    let (errors, kinds) = errors("hangs_up", |_, stream| drop(stream));
+    assert_eq!(errors, ["", "CE", "CE", "CE", "CE"]);
+    assert_eq!(kinds, [FaultKind::Connection; 4]);
+}
+
+#[test]
+fn a_player_that_was_never_there() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let url = format!("http://{}", listener.local_addr().expect("it has one"));
+    drop(listener);
+    let record = play(&folder("nobody"), "turns.kif", &[&url, "legal"], &[]);
+    let errors: Vec<&str> = record.errors.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(errors, ["CE"; 5]);
+}
+
+#[test]
+fn a_player_that_dies() {
+    let folder = folder("dies");
+    let player = Playing::start(&folder, &["--player", "legal"]);
+    let url = player.url.clone();
+    let player = std::sync::Mutex::new(Some(player));
+    // The other player kills it when it is asked for its third move.
+    let (other, _messages) = odd_player(move |n_plays, stream| {
+        if n_plays == 3 {
+            drop(player.lock().expect("nobody panics").take());
+        }
+        respond(
+            stream,
+            if n_plays % 2 == 0 {
+                "(Go left)"
+            } else {
+                "noop"
+            },
+        );
+    });
+    let record = play(&folder, "turns.kif", &[&url, &other], &[]);
+    let errors: Vec<&str> = record.errors.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(errors[..3], ["", "", ""]);
+    assert_eq!(errors[4], "CE");
+}
+
+#[test]
+fn whoever_interrupts_the_match_aborts_it_for_everybody() {
+    let folder = folder("interrupt");
+    let (url, messages) = odd_player(|n_plays, stream| match n_plays {
+        1 => respond(stream, "(Go left)"),
+        _ => thread::sleep(Duration::from_secs(5)),
+    });
+    let args = ["match", "turns.kif", &url, "legal", "--play-clock", "600"];
+    let mut child = agon(&folder, &args)
+        .args(["--record", "match.json", "--quiet"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the binary runs");
+    let mut n_plays = 0;
+    while n_plays < 2 {
+        let message = messages.recv().expect("the match goes on");
+        n_plays += usize::from(message.starts_with("( PLAY"));
+    }
+    let pid = child.id().to_string();
+    let killed = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(killed.expect("there is `kill`").success());
+    let message = messages.recv().expect("everybody is told");
+    assert!(message.starts_with("( ABORT agon.turns."), "{message}");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    let replayed = run(&folder, &["replay", "match.json", "--quiet"]);
+    assert_eq!(replayed.status.code(), Some(0), "{replayed:?}");
+    let text = fs::read_to_string(folder.join("match.json")).expect("it was written");
+    let record: MatchRecord = serde_json::from_str(&text).expect("it is a record");
+    assert!(record.is_aborted && !record.is_completed);
+    assert_eq!(record.moves, [["( Go left )", "noop"]]);
+}
+
+#[test]
+fn calls_that_cannot_work_with_remote_players() {
+    let folder = folder("calls");
+    let url = "http://127.0.0.1:9";
+    for (args, reason) in [
+        (
+            vec!["match", "turns.kif", url, "--playouts", "5"],
+            "agon: players elsewhere know clocks only: use --play-clock\n",
+        ),
+        (
+            vec!["match", "turns.kif", url, "--play-clock", "0.5"],
+            "agon: players elsewhere know whole seconds only: use whole clocks\n",
+        ),
+        (
+            vec!["match", "turns.kif", "https://127.0.0.1"],
+            "agon: https://127.0.0.1: the address of a player is http://HOST:PORT\n",
+        ),
+        (
+            vec!["player", "--host", "nowhere.invalid"],
+            "agon: cannot listen on nowhere.invalid:9147",
+        ),
+        (
+            vec!["player", "--player", "deep_blue"],
+            "agon: there is no player",
+        ),
+    ] {
+        let output = run(&folder, &args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.starts_with(reason), "{told}");
+    }
+}

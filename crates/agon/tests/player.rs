@@ -1,0 +1,532 @@
+//! `agon player` as managers meet it, and `agon play` and `agon replay` as people do.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "tests give their expectations away"
+)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use expect_test::{Expect, expect};
+
+/// Two roles take one or two of six sticks in turn; who takes the last one wins.
+const STICKS: &str = "(role Left) (role Right) (init (sticks 6)) (init (control Left))
+    (minus 6 1 5) (minus 6 2 4) (minus 5 1 4) (minus 5 2 3) (minus 4 1 3) (minus 4 2 2) (minus 3 1 2) (minus 3 2 1)
+    (minus 2 1 1) (minus 2 2 0) (minus 1 1 0) (other Left Right) (other Right Left)
+    (<= (legal ?r (take ?n)) (true (control ?r)) (true (sticks ?s)) (minus ?s ?n ?_t))
+    (<= (legal ?r wait) (other ?r ?o) (true (control ?o)))
+    (<= (next (sticks ?t)) (does ?_r (take ?n)) (true (sticks ?s)) (minus ?s ?n ?t))
+    (<= (next (control ?o)) (true (control ?r)) (other ?r ?o)) (<= terminal (true (sticks 0)))
+    (<= (goal ?r 100) (true (control ?o)) (other ?r ?o)) (<= (goal ?r 0) (true (control ?r)))";
+
+fn folder(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("player_{test}"));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the folder can be made");
+    fs::write(path.join("sticks.kif"), STICKS).expect("it can be written");
+    path
+}
+
+/// A player process, which ends with the test.
+struct Playing {
+    child: Child,
+    address: String,
+}
+
+impl Playing {
+    fn start(args: &[&str]) -> Playing {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_agon"))
+            .args(["player", "--port", "0", "--quiet"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut line = String::new();
+        let out = child.stdout.take().expect("it has an output");
+        BufReader::new(out)
+            .read_line(&mut line)
+            .expect("it says where it is");
+        let (_, url) = line.trim().split_once("http://").expect("it says where");
+        Playing {
+            child,
+            address: url.to_owned(),
+        }
+    }
+
+    /// Posts a message, in which `{rules}` are those of the sticks and `{RULES}` the same shouted.
+    fn say(&self, message: &str) -> String {
+        let rules = format!("({STICKS})");
+        let message = message
+            .replace("{rules}", &rules)
+            .replace("{RULES}", &rules.to_uppercase());
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        write!(
+            stream,
+            "POST / HTTP/1.0\r\nContent-Length: {}\r\n\r\n{message}",
+            message.len()
+        )
+        .expect("it can be sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("it is HTTP");
+        match head.starts_with("HTTP/1.0 200 OK\r\n") {
+            true => body.to_owned(),
+            false => format!("{}: {body}", head.lines().next().unwrap_or_default()),
+        }
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn check_dialogue(player: &Playing, messages: &[&str], expected: Expect) {
+    let mut text = String::new();
+    for message in messages {
+        text.push_str(&format!("> {message}\n< {}\n", player.say(message)));
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn a_dialogue_with_the_reference_manager() {
+    let player = Playing::start(&["--player", "legal"]);
+    check_dialogue(
+        &player,
+        &[
+            "( INFO )",
+            "( START Base.sticks.1 Left {rules} 10 5)",
+            "( INFO )",
+            "( PLAY Base.sticks.1 NIL )",
+            "( PLAY other NIL )",
+            "( START Base.sticks.1 Left {rules} 10 5)",
+            "( START m2 Left {rules} 10 5)",
+            "( PLAY Base.sticks.1 (( take 1 ) wait ) )",
+            "( PLAY Base.sticks.1 (wait ( take 2 ) ) )",
+            "( STOP nosuch NIL )",
+            "( STOP Base.sticks.1 (( take 1 ) wait ) )",
+            "( ABORT Base.sticks.1 )",
+            "( INFO )",
+        ],
+        expect![[r#"
+            > ( INFO )
+            < ( ( name agon ) ( status available ) ( species agon ) )
+            > ( START Base.sticks.1 Left {rules} 10 5)
+            < ready
+            > ( INFO )
+            < ( ( name agon ) ( status busy ) ( species agon ) )
+            > ( PLAY Base.sticks.1 NIL )
+            < ( take 1 )
+            > ( PLAY other NIL )
+            < busy
+            > ( START Base.sticks.1 Left {rules} 10 5)
+            < busy
+            > ( START m2 Left {rules} 10 5)
+            < busy
+            > ( PLAY Base.sticks.1 (( take 1 ) wait ) )
+            < wait
+            > ( PLAY Base.sticks.1 (wait ( take 2 ) ) )
+            < ( take 1 )
+            > ( STOP nosuch NIL )
+            < busy
+            > ( STOP Base.sticks.1 (( take 1 ) wait ) )
+            < done
+            > ( ABORT Base.sticks.1 )
+            < busy
+            > ( INFO )
+            < ( ( name agon ) ( status available ) ( species agon ) )
+        "#]],
+    );
+}
+
+#[test]
+fn a_dialogue_with_the_dresden_manager() {
+    let player = Playing::start(&["--player", "legal", "--name", "old one"]);
+    check_dialogue(
+        &player,
+        &[
+            "(START SomeMatch LEFT {RULES} 10 5)",
+            "(PLAY SomeMatch NIL)",
+            "(PLAY SomeMatch ((TAKE 1) WAIT))",
+            "(STOP SomeMatch (WAIT (TAKE 1)))",
+            "(ping)",
+        ],
+        expect![[r#"
+            > (START SomeMatch LEFT {RULES} 10 5)
+            < ready
+            > (PLAY SomeMatch NIL)
+            < ( TAKE 1 )
+            > (PLAY SomeMatch ((TAKE 1) WAIT))
+            < WAIT
+            > (STOP SomeMatch (WAIT (TAKE 1)))
+            < done
+            > (ping)
+            < ( ( name old_one ) ( status available ) ( species agon ) )
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_no_message_changes_nothing() {
+    let player = Playing::start(&["--player", "legal"]);
+    check_dialogue(
+        &player,
+        &[
+            "(start m Right {rules} 10 5 and more)",
+            "garbage(",
+            "",
+            "(PLAY m)",
+            "(DANCE)",
+            "(START m3 x ((role x)) 5 5)",
+            "(play m nil)",
+            "(abort m)",
+        ],
+        expect![[r#"
+            > (start m Right {rules} 10 5 and more)
+            < ready
+            > garbage(
+            < HTTP/1.0 400 Bad Request: the message is malformed: its brackets do not match
+            > 
+            < HTTP/1.0 400 Bad Request: the message is malformed: there is nothing in it
+            > (PLAY m)
+            < HTTP/1.0 400 Bad Request: PLAY has 1 arguments instead of 2
+            > (DANCE)
+            < HTTP/1.0 400 Bad Request: `DANCE` is no message of the protocol
+            > (START m3 x ((role x)) 5 5)
+            < busy
+            > (play m nil)
+            < wait
+            > (abort m)
+            < aborted
+        "#]],
+    );
+}
+
+#[test]
+fn a_match_is_aborted_while_the_player_thinks() {
+    let player = Playing::start(&[]);
+    assert_eq!(player.say("(start m Left {rules} 10 60)"), "ready");
+    thread::scope(|scope| {
+        let play = scope.spawn(|| player.say("(play m nil)"));
+        // It is thinking once INFO comes back while PLAY does not; how long it has been doing so does not matter.
+        assert!(player.say("(info)").contains("busy"));
+        thread::sleep(Duration::from_millis(200));
+        let begin = Instant::now();
+        assert_eq!(player.say("(abort m)"), "aborted");
+        let answer = play.join().expect("it answers");
+        assert!(answer.starts_with("( take "), "{answer}");
+        assert!(begin.elapsed() < Duration::from_secs(20));
+    });
+    assert!(player.say("(info)").contains("available"));
+}
+
+#[test]
+fn an_answer_comes_before_the_clock_runs_out() {
+    let player = Playing::start(&[]);
+    assert_eq!(player.say("(start m Left {rules} 1 1)"), "ready");
+    let begin = Instant::now();
+    let answer = player.say("(play m nil)");
+    assert!(answer.starts_with("( take "), "{answer}");
+    // The margin is a tenth; the rest is for slow machines.
+    assert!(begin.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn several_matches_at_a_time() {
+    let player = Playing::start(&["--player", "legal", "--matches", "2"]);
+    for id in ["m1", "m2"] {
+        assert_eq!(
+            player.say(&format!("(start {id} Left {{rules}} 10 5)")),
+            "ready"
+        );
+    }
+    assert_eq!(player.say("(start m3 Left {rules} 10 5)"), "busy");
+    assert_eq!(player.say("(play m2 nil)"), "( take 1 )");
+    assert_eq!(player.say("(play m1 nil)"), "( take 1 )");
+}
+
+/// Runs a command with this input; exit code and everything that it prints.
+fn check_input(test: &str, args: &[&str], input: &str, expected: Expect) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_agon"))
+        .args(args)
+        .current_dir(folder(test))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("it has an input");
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let code = output.status.code().expect("it was not killed");
+    let [out, err] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    expected.assert_eq(&format!("exit {code}\n{out}{err}"));
+}
+
+#[test]
+fn a_person_plays_to_the_end() {
+    check_input(
+        "whole",
+        &["play", "sticks.kif", "--against", "legal", "--seed", "1"],
+        "take 9\n2\nundo\nh\n(TAKE 1)\nm\n2\n2\n",
+        expect![[r#"
+            exit 0
+            sticks.kif: you are Left; ? for help
+
+            (control Left) (sticks 6)
+
+              1 (take 1)    2 (take 2)
+            Left> `take 9` is not legal; m lists the moves
+            Left>   Left (take 2), Right wait
+
+            (control Right) (sticks 4)
+
+              Left wait, Right (take 1)
+
+            (control Left) (sticks 3)
+
+              1 (take 1)    2 (take 2)
+            Left> (control Left) (sticks 6)
+
+              1 (take 1)    2 (take 2)
+            Left> (take 1), after 0 playouts
+            Left>   Left (take 1), Right wait
+
+            (control Right) (sticks 5)
+
+              Left wait, Right (take 1)
+
+            (control Left) (sticks 4)
+
+              1 (take 1)    2 (take 2)
+            Left>   1 (take 1)    2 (take 2)
+            Left>   Left (take 2), Right wait
+
+            (control Right) (sticks 2)
+
+              Left wait, Right (take 1)
+
+            (control Left) (sticks 1)
+
+              Left (take 1), Right wait
+
+            (control Right) (sticks 0)
+
+            the game is over
+            Left (you): 100
+            Right: 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_person_resigns_or_goes_away() {
+    let args = [
+        "play",
+        "sticks.kif",
+        "--as",
+        "right",
+        "--against",
+        "legal",
+        "--seed",
+        "1",
+    ];
+    check_input(
+        "resigns",
+        &args,
+        "?\nu\nr\n",
+        expect![[r#"
+        exit 0
+        sticks.kif: you are Right; ? for help
+
+        (control Left) (sticks 6)
+
+          Left (take 1), Right wait
+
+        (control Right) (sticks 5)
+
+          1 (take 1)    2 (take 2)
+        Right> type a move, or its end (1 3 for (mark 1 3)), or its number; m moves, h hint, u undo, r resign
+        Right> there is nothing to take back
+        Right> you resign
+    "#]],
+    );
+    check_input(
+        "goes",
+        &args,
+        "",
+        expect![[r#"
+        exit 0
+        sticks.kif: you are Right; ? for help
+
+        (control Left) (sticks 6)
+
+          Left (take 1), Right wait
+
+        (control Right) (sticks 5)
+
+          1 (take 1)    2 (take 2)
+        Right> 
+        you resign
+    "#]],
+    );
+    let args = ["play", "sticks.kif", "--as", "nobody"];
+    check_input(
+        "nobody",
+        &args,
+        "",
+        expect![[r#"
+        exit 2
+        agon: sticks.kif has no role `nobody`; there are: Left, Right
+    "#]],
+    );
+}
+
+#[test]
+fn a_person_in_a_match() {
+    let args = ["match", "sticks.kif", "human", "legal", "--seed", "1"];
+    check_input(
+        "match",
+        &args,
+        "2\nundo\ntake 1\n2\n",
+        expect![[r#"
+        exit 0
+        sticks.kif: 1 s per move, 10 s to prepare, seed 1
+          Left   human
+          Right  legal
+
+          1 (take 1)    2 (take 2)
+        Left>   1  Left (take 2)        Right wait
+          2  Left wait            Right (take 1)
+          1 (take 1)    2 (take 2)
+        Left> there is no undo and no hint in a match; `agon play` has them
+        Left>   3  Left (take 1)        Right wait
+          4  Left wait            Right (take 1)
+          5  Left (take 1)        Right wait
+
+        over after 5 steps
+        role   player  goal  errors
+        Left   human    100       0
+        Right  legal      0       0
+    "#]],
+    );
+    check_input(
+        "off",
+        &args,
+        "2\nresign\n",
+        expect![[r#"
+        exit 1
+        sticks.kif: 1 s per move, 10 s to prepare, seed 1
+          Left   human
+          Right  legal
+
+          1 (take 1)    2 (take 2)
+        Left>   1  Left (take 2)        Right wait
+          2  Left wait            Right (take 1)
+          1 (take 1)    2 (take 2)
+        Left> 
+        called off after 2 steps
+        role   player  goal  errors
+        Left   human      -       0
+        Right  legal      -       0
+    "#]],
+    );
+}
+
+#[test]
+fn a_record_is_replayed_and_verified() {
+    let folder = folder("replay");
+    let agon = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+        let output = command.args(args).current_dir(&folder).output();
+        let output = output.expect("the binary runs");
+        let code = output.status.code().expect("it was not killed");
+        let [out, err] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        format!("exit {code}\n{out}{err}")
+    };
+    let args = [
+        "match",
+        "sticks.kif",
+        "mc",
+        "random",
+        "--playouts",
+        "100",
+        "--seed",
+        "3",
+    ];
+    agon(&[&args[..], &["--record", "m.json"]].concat());
+    // The name of a match is the time when it began.
+    let text = fs::read_to_string(folder.join("m.json")).expect("it was written");
+    let id = text
+        .split('"')
+        .nth(3)
+        .expect("the id comes first")
+        .to_owned();
+    let shown = agon(&["replay", "m.json", "--verify"]).replace(&id, "ID");
+    expect![[r#"
+        exit 0
+        ID
+          Left   mc
+          Right  random
+
+          1  Left (take 2)        Right wait            Left expects 36 by 100 playouts
+          2  Left wait            Right (take 2)
+          3  Left (take 2)        Right wait            Left expects 100 by 100 playouts
+
+        over after 3 steps
+        role   player  goal  errors
+        Left   mc       100       0
+        Right  random     0       0
+
+        the record fits the rules
+        Left  mc  plays the same 3 moves again
+        Right  random  plays the same 3 moves again
+    "#]]
+    .assert_eq(&shown);
+    expect![[r#"
+        exit 0
+        {"file":"m.json","valid":true,"error":null,"steps":3,"completed":true,"goals":[100,0],"verified":[{"role":"Left","player":"mc","moves":3,"difference":null,"skipped":null},{"role":"Right","player":"random","moves":3,"difference":null,"skipped":null}]}
+    "#]].assert_eq(&agon(&["replay", "m.json", "--verify", "--json"]));
+
+    // Another move, another result, another budget.
+    let change = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}: {text}");
+        fs::write(folder.join("changed.json"), text.replacen(from, to, 1)).expect("it is written");
+        let shown = agon(&["replay", "changed.json", "--verify", "--json"]);
+        let (code, _) = shown.split_once('\n').expect("there is more");
+        let error = shown
+            .split(r#""error":"#)
+            .nth(1)
+            .map(|rest| rest.split(r#","steps""#).next());
+        let difference = shown
+            .split(r#""difference":""#)
+            .nth(1)
+            .and_then(|rest| rest.split('"').next());
+        format!("{code} {:?} {difference:?}", error.flatten())
+    };
+    expect![[r#"exit 1 Some("\"step 1: `( grab 2 )` is not legal for Left\"") Some("step 1: (grab 2) then, (take 2) now")"#]].assert_eq(&change(r#""moves":[["( take "#, r#""moves":[["( grab "#));
+    expect![[r#"exit 1 Some("\"the goals are Some([100, 0]), not Some([0, 100])\"") None"#]]
+        .assert_eq(&change(
+            r#""goalValues":[100,0]"#,
+            r#""goalValues":[0,100]"#,
+        ));
+    expect![[r#"exit 1 Some("null") Some("step 1: (take 2) then, (take 1) now")"#]]
+        .assert_eq(&change("100 playouts", "1 playouts"));
+    expect![[r#"
+        exit 2
+        agon: sticks.kif is not a match record: expected value at line 1 column 1
+    "#]]
+    .assert_eq(&agon(&["replay", "sticks.kif"]));
+}

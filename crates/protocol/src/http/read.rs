@@ -1,0 +1,501 @@
+//! Reads HTTP as the peers of the GGP world write it.
+//!
+//! In: bytes from a socket, or from anywhere. Out: the message of a request, or the body of a response. Lines end with LF,
+//! with or without CR. Only the headers that decide where a body ends are looked at. A body ends after its
+//! `Content-Length`, after its last chunk, or where its brackets are closed or the peer hangs up if neither is given. A
+//! length that turns out to have counted characters, as the reference player does, is taken as such.
+
+use std::io::{self, BufRead, Read};
+
+use thiserror::Error;
+
+use super::Limits;
+
+/// What a request asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Incoming {
+    /// A message of the protocol.
+    Message(Vec<u8>),
+    /// Only whether we are there: OPTIONS and other verbs.
+    Nothing,
+}
+
+/// Why nothing could be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// It is not HTTP.
+    #[error("this is not HTTP: `{0}`")]
+    Malformed(String),
+    /// It is longer than allowed.
+    #[error("{what} may have {most} bytes at most")]
+    TooLarge {
+        /// Which part.
+        what: &'static str,
+        /// The limit.
+        most: usize,
+    },
+    /// A response says that something is wrong.
+    #[error("the answer is {0}")]
+    Status(String),
+    /// The peer hung up, or took too long.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Reads the request of a peer. `go_on` is called if the peer wants to hear that it may send the body.
+///
+/// # Errors
+/// If the bytes are no request within the limits.
+pub fn read_request(
+    from: &mut impl BufRead,
+    limits: &Limits,
+    go_on: &mut dyn FnMut() -> io::Result<()>,
+) -> Result<Incoming, ReadError> {
+    let mut left = limits.head;
+    let first = first_line(from, &mut left, limits.head)?;
+    let (verb, rest) = first
+        .split_once(' ')
+        .ok_or_else(|| ReadError::Malformed(shorten(&first)))?;
+    let target = rest
+        .rsplit_once(' ')
+        .filter(|(_, version)| version.to_ascii_uppercase().starts_with("HTTP"))
+        .map_or(rest, |(target, _)| target);
+    let head = read_head(from, &mut left, limits.head)?;
+    match verb.to_ascii_uppercase().as_str() {
+        "GET" => {
+            let message = decode_target(target);
+            // Bytes that are not UTF-8 have become longer on the way.
+            if message.len() > limits.body {
+                let (what, most) = ("a message", limits.body);
+                return Err(ReadError::TooLarge { what, most });
+            }
+            Ok(Incoming::Message(message))
+        }
+        "POST" => {
+            if head.expects {
+                go_on()?;
+            }
+            let body = read_body(from, &head, limits.body, Ending::Brackets)?;
+            Ok(Incoming::Message(body))
+        }
+        _ if verb.bytes().all(|byte| byte.is_ascii_alphabetic()) => Ok(Incoming::Nothing),
+        _ => Err(ReadError::Malformed(shorten(&first))),
+    }
+}
+
+/// Reads the response of a peer: its body, if it says that all is well.
+///
+/// # Errors
+/// If the bytes are no response within the limits, or one that reports an error.
+pub fn read_response(from: &mut impl BufRead, limits: &Limits) -> Result<Vec<u8>, ReadError> {
+    let mut left = limits.head;
+    let first = first_line(from, &mut left, limits.head)?;
+    let (version, rest) = first.split_once(' ').unwrap_or((&first, ""));
+    if !version.to_ascii_uppercase().starts_with("HTTP/") {
+        return Err(ReadError::Malformed(shorten(&first)));
+    }
+    let head = read_head(from, &mut left, limits.head)?;
+    if !rest.trim_start().starts_with("200") {
+        return Err(ReadError::Status(shorten(rest.trim())));
+    }
+    read_body(from, &head, limits.body, Ending::Closed)
+}
+
+/// What the headers say about the body.
+#[derive(Default)]
+struct Head {
+    length: Option<usize>,
+    is_chunked: bool,
+    expects: bool,
+}
+
+/// Where a body without a length ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Brackets,
+    Closed,
+}
+
+/// The first line that is not empty; some peers send a line too many after the message before.
+fn first_line(from: &mut impl BufRead, left: &mut usize, most: usize) -> Result<String, ReadError> {
+    loop {
+        match read_line(from, left, most)? {
+            None => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            Some(line) if line.is_empty() => {}
+            Some(line) => return Ok(line),
+        }
+    }
+}
+
+/// A line without its end; `None` if there is none.
+fn read_line(
+    from: &mut impl BufRead,
+    left: &mut usize,
+    most: usize,
+) -> Result<Option<String>, ReadError> {
+    let mut line = Vec::new();
+    let n_read = from.take(*left as u64).read_until(b'\n', &mut line)?;
+    *left -= n_read;
+    if n_read == 0 && *left > 0 {
+        return Ok(None);
+    }
+    if !line.ends_with(b"\n") && *left == 0 {
+        let what = "what comes before a message";
+        return Err(ReadError::TooLarge { what, most });
+    }
+    let text = String::from_utf8_lossy(&line);
+    Ok(Some(text.trim().to_owned()))
+}
+
+fn read_head(from: &mut impl BufRead, left: &mut usize, most: usize) -> Result<Head, ReadError> {
+    let mut head = Head::default();
+    while let Some(line) = read_line(from, left, most)?.filter(|line| !line.is_empty()) {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        let value = value.trim();
+        match name.trim().to_ascii_lowercase().as_str() {
+            "content-length" => {
+                let length = value.parse();
+                head.length = Some(length.map_err(|_| ReadError::Malformed(shorten(&line)))?);
+            }
+            "transfer-encoding" => head.is_chunked = value.eq_ignore_ascii_case("chunked"),
+            "expect" => head.expects = value.eq_ignore_ascii_case("100-continue"),
+            _ => {}
+        }
+    }
+    Ok(head)
+}
+
+fn read_body(
+    from: &mut impl BufRead,
+    head: &Head,
+    most: usize,
+    ending: Ending,
+) -> Result<Vec<u8>, ReadError> {
+    let what = "a message";
+    let mut body = Vec::new();
+    if head.is_chunked {
+        read_chunks(from, &mut body, most)?;
+    } else if let Some(length) = head.length {
+        if length > most {
+            return Err(ReadError::TooLarge { what, most });
+        }
+        from.take(length as u64).read_to_end(&mut body)?;
+        if body.len() < length && !Brackets::of(&body).are_closed() {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        read_characters(from, &mut body, length, most)?;
+    } else {
+        let mut brackets = (ending == Ending::Brackets).then(Brackets::default);
+        while read_some(from, &mut body, most, brackets.as_mut())? {}
+    }
+    if body.len() > most {
+        return Err(ReadError::TooLarge { what, most });
+    }
+    Ok(body)
+}
+
+/// Goes on where a length counted characters and the text has longer ones: its brackets are still open.
+fn read_characters(
+    from: &mut impl BufRead,
+    body: &mut Vec<u8>,
+    length: usize,
+    most: usize,
+) -> io::Result<()> {
+    let is_first = |byte: &&u8| **byte & 0xC0 != 0x80;
+    let mut n_characters = body.iter().filter(is_first).count();
+    if body.len() < length || n_characters == length || Brackets::of(body).are_closed() {
+        return Ok(());
+    }
+    let mut byte = [0];
+    while body.len() <= most && from.read(&mut byte)? > 0 {
+        n_characters += usize::from(is_first(&&byte[0]));
+        if n_characters > length {
+            break;
+        }
+        body.push(byte[0]);
+        if n_characters == length && Brackets::of(body).are_closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Takes what is there, up to where the brackets are closed; false at the end.
+fn read_some(
+    from: &mut impl BufRead,
+    body: &mut Vec<u8>,
+    most: usize,
+    brackets: Option<&mut Brackets>,
+) -> io::Result<bool> {
+    let there = from.fill_buf()?;
+    let closed_at = brackets.and_then(|brackets| brackets.see(there));
+    let n_taken = closed_at.unwrap_or(there.len());
+    body.extend_from_slice(&there[..n_taken]);
+    from.consume(n_taken);
+    Ok(n_taken > 0 && closed_at.is_none() && body.len() <= most)
+}
+
+fn read_chunks(from: &mut impl BufRead, body: &mut Vec<u8>, most: usize) -> Result<(), ReadError> {
+    // Lines between chunks count as well, or a peer could send them for ever.
+    let mut left = most;
+    loop {
+        let Some(line) = read_line(from, &mut left, most)? else {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        };
+        let size = line.split(';').next().unwrap_or_default().trim();
+        let size = usize::from_str_radix(size, 16);
+        let size = size.map_err(|_| ReadError::Malformed(shorten(&line)))?;
+        if size == 0 {
+            return Ok(());
+        }
+        if size > most - body.len() {
+            let what = "a message";
+            return Err(ReadError::TooLarge { what, most });
+        }
+        let n_read = from.take(size as u64).read_to_end(body)?;
+        if n_read < size {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        read_line(from, &mut left, most)?;
+    }
+}
+
+/// Whether the brackets of a text are closed, piece by piece. Comments are not looked for: nobody sends them so.
+#[derive(Default)]
+struct Brackets {
+    depth: i64,
+    seen_any: bool,
+}
+
+impl Brackets {
+    fn of(text: &[u8]) -> Brackets {
+        let mut brackets = Brackets::default();
+        brackets.see(text);
+        brackets
+    }
+
+    /// Goes on with a piece; the place behind which the first list is closed, if that is in it.
+    fn see(&mut self, text: &[u8]) -> Option<usize> {
+        let mut closed_at = None;
+        for (idx, byte) in text.iter().enumerate() {
+            match byte {
+                b'(' => {
+                    self.depth += 1;
+                    self.seen_any = true;
+                }
+                b')' => self.depth -= 1,
+                _ => continue,
+            }
+            if self.are_closed() && closed_at.is_none() {
+                closed_at = Some(idx + 1);
+            }
+        }
+        closed_at
+    }
+
+    fn are_closed(&self) -> bool {
+        self.seen_any && self.depth <= 0
+    }
+}
+
+/// `/%28+INFO+%29` as a message. What is no escape stands for itself.
+fn decode_target(target: &str) -> Vec<u8> {
+    let bytes = target.strip_prefix('/').unwrap_or(target).as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escape = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let escape = escape.and_then(|digits| {
+            let digit = |byte: u8| char::from(byte).to_digit(16);
+            Some(digit(digits[0])? * 16 + digit(digits[1])?)
+        });
+        out.push(match escape {
+            Some(byte) => byte as u8,
+            None if bytes[at] == b'+' => b' ',
+            None => bytes[at],
+        });
+        at += if escape.is_some() { 3 } else { 1 };
+    }
+    out
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    const LIMITS: Limits = Limits {
+        head: 200,
+        body: 60,
+        connections: 1,
+        patience: std::time::Duration::ZERO,
+    };
+
+    /// Reads a request, all at once and byte by byte, and shows what it is.
+    fn check(text: &str, expected: Expect) {
+        let show = |mut from: &mut dyn BufRead| {
+            let mut n_continued = 0;
+            let read = read_request(&mut from, &LIMITS, &mut || {
+                n_continued += 1;
+                Ok(())
+            });
+            let continued = if n_continued > 0 { "100, then " } else { "" };
+            match read {
+                Ok(Incoming::Message(body)) => {
+                    format!("{continued}{:?}", String::from_utf8_lossy(&body))
+                }
+                Ok(Incoming::Nothing) => "nothing".to_owned(),
+                Err(error) => format!("error: {error}"),
+            }
+        };
+        let whole = show(&mut text.as_bytes());
+        let in_pieces = show(&mut io::BufReader::with_capacity(1, text.as_bytes()));
+        assert_eq!(whole, in_pieces);
+        expected.assert_eq(&whole);
+    }
+
+    #[test]
+    fn the_reference_manager_posts() {
+        check(
+            "POST / HTTP/1.0\r\nAccept: text/delim\r\nHost: localhost\r\nSender: GAMESERVER\r\nReceiver: P0\r\nContent-Type: text/acl\r\nContent-Length: 8\r\n\r\n( INFO )",
+            expect![[r#""( INFO )""#]],
+        );
+    }
+
+    #[test]
+    fn headers_in_any_case_and_lines_of_any_end() {
+        check(
+            "post / http/1.1\ncontent-LENGTH:6\nno colon here\n\n(ping)and more",
+            expect![[r#""(ping)""#]],
+        );
+        check(
+            "\r\n\r\nPOST / HTTP/7\r\nExpect: 100-Continue\r\nContent-length : 6\r\n\r\n(ping)",
+            expect![[r#"100, then "(ping)""#]],
+        );
+    }
+
+    #[test]
+    fn the_message_may_be_the_path() {
+        check(
+            "GET /%28+INFO+%29 HTTP/1.0\r\n\r\n",
+            expect![[r#""( INFO )""#]],
+        );
+        check(
+            "GET /( PLAY m%31 NIL ) HTTP/1.1\n\n",
+            expect![[r#""( PLAY m1 NIL )""#]],
+        );
+        check("GET /(info)", expect![[r#""(info)""#]]);
+        check("GET /100%+%4 HTTP/1.0\n\n", expect![[r#""100% %4""#]]);
+        check("GET / HTTP/1.0\n\n", expect![[r#""""#]]);
+    }
+
+    #[test]
+    fn other_verbs_ask_for_nothing() {
+        check("OPTIONS / HTTP/1.0\r\n\r\n", expect!["nothing"]);
+        check(
+            "PUT /x HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc",
+            expect!["nothing"],
+        );
+    }
+
+    #[test]
+    fn a_body_without_a_length_ends_with_its_brackets() {
+        check(
+            "POST / HTTP/1.0\r\n\r\n(play m (a (b c))) and more",
+            expect![[r#""(play m (a (b c)))""#]],
+        );
+        check("POST / HTTP/1.0\r\n\r\nping", expect![[r#""ping""#]]);
+    }
+
+    #[test]
+    fn a_length_may_count_characters() {
+        check(
+            "POST / HTTP/1.0\r\nContent-Length: 7\r\n\r\n(é ü ö)",
+            expect![[r#""(é ü ö)""#]],
+        );
+        check(
+            "POST / HTTP/1.0\r\nContent-Length: 10\r\n\r\n(é ü ö)",
+            expect![[r#""(é ü ö)""#]],
+        );
+    }
+
+    #[test]
+    fn chunks_are_put_together() {
+        check(
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\n(pi\r\n3\r\nng)\r\n0\r\n\r\n",
+            expect![[r#""(ping)""#]],
+        );
+        check(
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n(pi",
+            expect!["error: a message may have 60 bytes at most"],
+        );
+        check(
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n(pi",
+            expect!["error: unexpected end of file"],
+        );
+    }
+
+    #[test]
+    fn what_is_too_much_or_no_http_is_said() {
+        check("", expect!["error: unexpected end of file"]);
+        check("hello", expect!["error: this is not HTTP: `hello`"]);
+        check(
+            "(info) x\n\n",
+            expect!["error: this is not HTTP: `(info) x`"],
+        );
+        check(
+            "POST / HTTP/1.0\nContent-Length: many\n\n",
+            expect!["error: this is not HTTP: `Content-Length: many`"],
+        );
+        check(
+            "POST / HTTP/1.0\nContent-Length: 61\n\n",
+            expect!["error: a message may have 60 bytes at most"],
+        );
+        check(
+            "POST / HTTP/1.0\nContent-Length: 20\n\n(play m",
+            expect!["error: unexpected end of file"],
+        );
+        check(
+            &format!("POST / HTTP/1.0\n\n({}", "x ".repeat(40)),
+            expect!["error: a message may have 60 bytes at most"],
+        );
+        check(
+            &format!("GET /{} HTTP/1.0\n\n", "x".repeat(100)),
+            expect!["error: a message may have 60 bytes at most"],
+        );
+        check(
+            &format!("GET /{} HTTP/1.0\n\n", "x".repeat(300)),
+            expect!["error: what comes before a message may have 200 bytes at most"],
+        );
+    }
+
+    fn check_response(text: &str, expected: Expect) {
+        let shown = match read_response(&mut text.as_bytes(), &LIMITS) {
+            Ok(body) => format!("{:?}", String::from_utf8_lossy(&body)),
+            Err(error) => format!("error: {error}"),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn responses_have_a_status_and_a_body() {
+        check_response(
+            "HTTP/1.0 200 OK\r\nContent-type: text/acl\r\nContent-length: 5\r\n\r\nready",
+            expect![[r#""ready""#]],
+        );
+        check_response("HTTP/1.1 200\n\nnoop", expect![[r#""noop""#]]);
+        check_response("HTTP/1.1 200 OK\nContent-Length: 0\n\n", expect![[r#""""#]]);
+        check_response(
+            "HTTP/1.1 404 Not Found\n\nwhat?",
+            expect!["error: the answer is 404 Not Found"],
+        );
+        check_response("noop", expect!["error: this is not HTTP: `noop`"]);
+        check_response("", expect!["error: unexpected end of file"]);
+    }
+}
