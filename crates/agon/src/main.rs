@@ -42,11 +42,14 @@ enum Command {
     Fmt(commands::fmt::Args),
     Games(commands::games::Args),
     Match(commands::match_::Args),
+    Params(commands::params::Args),
     Perft(commands::perft::Args),
     Play(commands::play::Args),
     Player(commands::player::Args),
     Replay(commands::replay::Args),
+    Search(commands::search::Args),
     Show(commands::show::Args),
+    Tournament(commands::tournament::Args),
     Verify(commands::verify::Args),
 }
 
@@ -58,11 +61,14 @@ fn main() -> ExitCode {
         Command::Fmt(args) => commands::fmt::run(&args),
         Command::Games(args) => commands::games::run(&args),
         Command::Match(args) => commands::match_::run(&args),
+        Command::Params(args) => commands::params::run(&args),
         Command::Perft(args) => commands::perft::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Player(args) => commands::player::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Search(args) => commands::search::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Tournament(args) => commands::tournament::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };
     answer.unwrap_or_else(|error| {

@@ -4,7 +4,7 @@ use agon_engine::{JointMove, RoleId, State};
 
 use crate::decision::Decision;
 use crate::limits::Limits;
-use crate::report::Report;
+use crate::report::{Account, Report};
 
 /// A search algorithm that plays one role of one game. It owns what it needs: machines, threads, a tree.
 pub trait Bot: Send {
@@ -22,4 +22,9 @@ pub trait Bot: Send {
 
     /// The match went on by this joint move to this state.
     fn played(&mut self, joint: &JointMove, next: &State);
+
+    /// All that it can tell about its last search; `None` from bots that keep nothing.
+    fn account(&mut self) -> Option<Account> {
+        None
+    }
 }

@@ -31,21 +31,39 @@
     )
 )]
 
+mod amaf;
+mod backup;
 mod bot;
 pub mod bots;
+mod cutoff;
+mod decide;
 mod decision;
 mod limits;
+mod mast;
 mod params;
 mod playout;
 mod preset;
+mod prune;
+mod puzzle;
 mod random;
+mod rave;
 mod report;
+mod select;
+mod solve;
+mod tree;
+mod uct;
+mod urgency;
+mod value;
+mod walker;
 
 pub use bot::Bot;
 pub use decision::Decision;
 pub use limits::{Limits, Meter, StopReason};
-pub use params::{Knob, ParamError, Params};
-pub use playout::Playouts;
-pub use preset::{Preset, PresetError};
+pub use params::{
+    Backup, FinalMove, GoalChange, Knob, MastChoice, ParamError, Params, PlayoutKind, RaveBonus,
+    RaveKind, Simultaneous, UrgencyDiscount, Values,
+};
+pub use preset::{PRESETS, Preset, PresetError, PresetInfo};
 pub use random::Random;
-pub use report::{MoveReport, Report};
+pub use report::{Account, MoveAccount, MoveReport, Report, TreeAccount};
+pub use uct::UctBot;

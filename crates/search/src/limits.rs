@@ -40,6 +40,13 @@ impl Limits {
         }
     }
 
+    /// Whether nothing but a flag stops it: somebody thinks in the time of others.
+    #[must_use]
+    pub fn is_told_only(&self) -> bool {
+        let is_counted = self.playouts.is_some() || self.transitions.is_some();
+        self.stop.is_some() && self.deadline.is_none() && !is_counted
+    }
+
     /// Whether there is any bound at all.
     #[must_use]
     pub fn is_bounded(&self) -> bool {
@@ -63,6 +70,8 @@ pub enum StopReason {
     Told,
     /// There is only one legal move.
     OnlyMove,
+    /// What there is to know is proven.
+    Proven,
     /// It had nothing more to think about.
     Done,
 }
@@ -75,6 +84,7 @@ impl fmt::Display for StopReason {
             StopReason::Transitions => "transitions",
             StopReason::Told => "told",
             StopReason::OnlyMove => "only move",
+            StopReason::Proven => "proven",
             StopReason::Done => "done",
         })
     }
@@ -154,6 +164,36 @@ impl<'a> Meter<'a> {
     }
 }
 
+/// Adds up the time of what happens again and again. No decision depends on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stopwatch {
+    since: Option<Instant>,
+    total: Duration,
+}
+
+impl Stopwatch {
+    /// Runs from now on, if this time is taken.
+    #[inline]
+    pub(crate) fn start(&mut self, is_taken: bool) {
+        if is_taken {
+            self.since = Some(Instant::now());
+        }
+    }
+
+    /// Stops, if it runs.
+    #[inline]
+    pub(crate) fn stop(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.total += since.elapsed();
+        }
+    }
+
+    /// The sum of all times taken.
+    pub(crate) fn total(&self) -> Duration {
+        self.total
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,6 +226,9 @@ mod tests {
         assert_eq!(Meter::start(&limits).stop(), Some(StopReason::Time));
         stop.store(true, Ordering::Relaxed);
         assert_eq!(Meter::start(&limits).stop(), Some(StopReason::Told));
+        assert!(!limits.is_told_only());
+        limits.deadline = None;
+        assert!(limits.is_told_only());
     }
 
     #[test]

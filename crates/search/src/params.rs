@@ -1,12 +1,16 @@
 //! Every knob of the bots, declared once.
 //!
-//! Field, default, range check, `name=value` reading, and the list for people all come from one line each.
-
-use std::fmt::{Debug, Display};
-use std::ops::RangeInclusive;
-use std::str::FromStr;
+//! Field, default, range check, `name=value` reading, and the list for people all come from one line each; so do the words
+//! that some knobs are set to. A knob says where it comes from:
+//!
+//! - Ary: Méhat and Cazenave 2008, Monte-Carlo Tree Search for General Game Playing
+//! - CadiaPlayer: Finnsson and Björnsson 2008 and 2011, and the program of 2012
+//! - Finnsson 2012, Generalized Monte-Carlo Tree Search Extensions for General Game Playing
+//! - Tak, Winands and Björnsson 2012 and 2014 (ε-greedy playouts, decay)
 
 use thiserror::Error;
+
+use crate::value::{Allowed, Value, YES_OR_NO};
 
 /// What is known of a knob without its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,10 +31,10 @@ pub struct Knob {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ParamError {
     /// No knob has this name.
-    #[error("there is no parameter `{0}`; there are: {names}", names = names())]
+    #[error("there is no parameter `{0}`; `agon params` lists them all")]
     Unknown(String),
     /// The text is no value of its type.
-    #[error("`{value}` is no value of `{name}`, which is a {kind}")]
+    #[error("`{value}` is no value of `{name}`, which is a {kind}: {range}")]
     Malformed {
         /// The knob.
         name: &'static str,
@@ -38,6 +42,8 @@ pub enum ParamError {
         value: String,
         /// What it should be.
         kind: &'static str,
+        /// What it may be.
+        range: String,
     },
     /// The value is out of range.
     #[error("{name}={value} is out of range: {range}")]
@@ -52,7 +58,34 @@ pub enum ParamError {
 }
 
 macro_rules! params {
-    ($($(#[doc = $about:literal])+ $name:ident: $kind:ty = $default:expr, in $range:expr;)+) => {
+    (
+        words { $($(#[doc = $word_about:literal])+ $words:ident { $($(#[doc = $one_about:literal])+ $one:ident,)+ })+ }
+        knobs { $($(#[doc = $about:literal])+ $name:ident: $kind:ty = $default:expr, in $range:expr;)+ }
+    ) => {
+        $(
+            $(#[doc = $word_about])+
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            pub enum $words { $($(#[doc = $one_about])+ $one,)+ }
+
+            impl $words {
+                const ALL: &'static [$words] = &[$($words::$one,)+];
+            }
+
+            impl Value for $words {
+                fn kind() -> &'static str {
+                    "word"
+                }
+
+                fn read(text: &str) -> Option<$words> {
+                    $words::ALL.iter().copied().find(|word| word.text() == text)
+                }
+
+                fn text(&self) -> String {
+                    format!("{self:?}").to_lowercase()
+                }
+            }
+        )+
+
         /// A value for every knob.
         #[derive(Clone, PartialEq, Debug)]
         pub struct Params {
@@ -71,9 +104,9 @@ macro_rules! params {
             pub fn knobs() -> Vec<Knob> {
                 vec![$(Knob {
                     name: stringify!($name),
-                    kind: stringify!($kind),
-                    default: $default.to_string(),
-                    range: format!("{:?}", $range),
+                    kind: <$kind as Value>::kind(),
+                    default: Value::text(&{ let default: $kind = $default; default }),
+                    range: Allowed::<$kind>::text(&$range),
                     about: concat!($($about),+).trim_ascii(),
                 },)+]
             }
@@ -85,7 +118,7 @@ macro_rules! params {
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
                 match name {
                     $(stringify!($name) => {
-                        self.$name = read(stringify!($name), stringify!($kind), value, &$range)?;
+                        self.$name = read(stringify!($name), value, &$range)?;
                     })+
                     _ => return Err(ParamError::Unknown(name.to_owned())),
                 }
@@ -95,42 +128,177 @@ macro_rules! params {
             /// Every knob with its value, in order.
             #[must_use]
             pub fn values(&self) -> Vec<(&'static str, String)> {
-                vec![$((stringify!($name), self.$name.to_string()),)+]
+                vec![$((stringify!($name), Value::text(&self.$name)),)+]
             }
         }
     };
 }
 
 params! {
-    /// Most steps of a random game. One that goes on longer is cut and judged by the goals of its last state.
-    most_steps: u32 = 100_000, in 1..=100_000_000;
+    words {
+        /// What a simulation is worth to a role.
+        Values {
+            /// Its own goal.
+            Own,
+            /// With two roles, half of its goal minus the other's plus 100; otherwise its own goal.
+            Difference,
+        }
+        /// How the final move is chosen.
+        FinalMove {
+            /// The highest mean.
+            Mean,
+            /// The most visits.
+            Visits,
+        }
+        /// How the final move is chosen where several roles choose at once.
+        Simultaneous {
+            /// As anywhere else.
+            Best,
+            /// Drawn, each move as likely as it was visited.
+            Sample,
+        }
+        /// What a move of a single-player game is worth in the tree.
+        Backup {
+            /// The mean of all simulations.
+            Mean,
+            /// The best of them.
+            Max,
+        }
+        /// How moves are chosen outside the tree.
+        PlayoutKind {
+            /// All alike.
+            Uniform,
+            /// By their means over all simulations.
+            Mast,
+        }
+        /// How MAST chooses.
+        MastChoice {
+            /// By a Gibbs distribution.
+            Gibbs,
+            /// The highest mean, but sometimes any move.
+            Greedy,
+        }
+        /// Which statistics of moves made later are used in the tree.
+        RaveKind {
+            /// None.
+            Off,
+            /// Mixed with the means of the tree, less and less as visits grow.
+            Rave,
+            /// Alone: all moves as first.
+            Amaf,
+        }
+        /// Where the exploration bonus goes with RAVE.
+        RaveBonus {
+            /// On both parts, each with its own counts.
+            Both,
+            /// On the mix, with the counts of the tree.
+            Tree,
+        }
+        /// Where the share of unexplored moves stands in their urgency.
+        UrgencyDiscount {
+            /// Under the root.
+            Inside,
+            /// Outside of it.
+            Outside,
+        }
+        /// Which goal change of the sampled simulations counts for early cutoffs.
+        GoalChange {
+            /// The earliest of all.
+            Earliest,
+            /// That of the last one.
+            Last,
+        }
+    }
+    knobs {
+        /// Weight of exploration in UCT, on goals of 0 to 100; 0 is greedy (CadiaPlayer 40, Ary 50).
+        exploration: f64 = 40.0, in 0.0..=1000.0;
+        /// What a simulation is worth: the own goal (Ary), or the difference of goals with two roles (CadiaPlayer).
+        values: Values = Values::Difference, in Values::ALL;
+        /// Factor on values per step between a state and the end; 1 in single-player games whatever is said (CadiaPlayer).
+        discount: f64 = 0.999, in 0.5..=1.0;
+        /// Whether equal states at the same depth are one node (CadiaPlayer).
+        transpositions: bool = true, in YES_OR_NO;
+        /// Whether the tree is kept from move to move (CadiaPlayer).
+        keep_tree: bool = true, in YES_OR_NO;
+        /// Most memory of the tree in megabytes; beyond it the nodes with the fewest visits are dropped.
+        memory: u32 = 1024, in 1..=1_000_000;
+        /// The final move: highest mean (CadiaPlayer, Ary) or most visits.
+        final_move: FinalMove = FinalMove::Mean, in FinalMove::ALL;
+        /// The final move where several roles choose at once: the best one, or drawn by visits.
+        simultaneous: Simultaneous = Simultaneous::Best, in Simultaneous::ALL;
+        /// What a move of a single-player game is worth in the tree: the mean, or the best simulation seen.
+        single_player: Backup = Backup::Max, in Backup::ALL;
+        /// How moves are chosen outside the tree: all alike, or by MAST (CadiaPlayer 2008).
+        playout: PlayoutKind = PlayoutKind::Uniform, in PlayoutKind::ALL;
+        /// How MAST chooses: Gibbs (CadiaPlayer), or greedy with chance ε (Tak, Winands and Björnsson 2012).
+        mast_choice: MastChoice = MastChoice::Gibbs, in MastChoice::ALL;
+        /// Temperature τ of MAST's Gibbs distribution (CadiaPlayer).
+        mast_temperature: f64 = 10.0, in 0.01..=1000.0;
+        /// Chance ε that greedy MAST makes any move (Sironi's player 0.4).
+        mast_epsilon: f64 = 0.4, in 0.0..=1.0;
+        /// What MAST thinks of a move it has never seen (CadiaPlayer).
+        mast_unseen: f64 = 100.0, in 0.0..=100.0;
+        /// What is left of MAST's counts after each move of the match; 1 forgets nothing (CadiaPlayer), Sironi's player 0.2.
+        mast_decay: f64 = 1.0, in 0.0..=1.0;
+        /// Whether MAST also chooses among unexplored moves in the tree (CadiaPlayer).
+        mast_in_tree: bool = true, in YES_OR_NO;
+        /// Statistics of moves made later: none, mixed in as RAVE (CadiaPlayer 2009), or alone as AMAF (Ary).
+        rave: RaveKind = RaveKind::Off, in RaveKind::ALL;
+        /// Visits at which RAVE and tree count alike: k in sqrt(k / (3 N + k)) (CadiaPlayer 500).
+        rave_k: f64 = 500.0, in 0.0..=1e9;
+        /// Where the exploration bonus goes with RAVE: on both parts (the program of 2012) or on the mix.
+        rave_bonus: RaveBonus = RaveBonus::Both, in RaveBonus::ALL;
+        /// Weight of exploration with AMAF, which has none in Ary.
+        amaf_exploration: f64 = 0.0, in 0.0..=1000.0;
+        /// Whether simulations may be cut early (Finnsson 2012). It decides for each game if that helps.
+        cutoff: bool = false, in YES_OR_NO;
+        /// Natural simulations before cutoffs are decided on (Finnsson 2012).
+        cutoff_samples: u32 = 100, in 1..=1_000_000;
+        /// Goals are used for cutoffs if their instability is below this and not zero (Finnsson 2012).
+        cutoff_stability: f64 = 1000.0, in 0.0..=10_000.0;
+        /// Least steps outside the tree before a cut, and least width of the interval of endings (Finnsson 2012).
+        cutoff_min_steps: u32 = 10, in 0..=100_000;
+        /// Share of the interval of endings after which a simulation is cut (Finnsson 2012).
+        cutoff_share: f64 = 0.33, in 0.0..=1.0;
+        /// Which first change of goals counts: the earliest sampled, or that of the last sample (the program of 2012).
+        cutoff_change: GoalChange = GoalChange::Earliest, in GoalChange::ALL;
+        /// Whether explored moves may come before unexplored ones (Finnsson 2012, unexplored action urgency).
+        urgency: bool = false, in YES_OR_NO;
+        /// Where the share of unexplored moves stands: under the root (as printed) or outside (the program of 2012).
+        urgency_discount: UrgencyDiscount = UrgencyDiscount::Outside, in UrgencyDiscount::ALL;
+        /// What an unexplored move is worth before its urgency (Finnsson 2012).
+        urgency_value: f64 = 50.0, in 0.0..=100.0;
+        /// Whether proven values are backed up (Winands, Björnsson and Saito 2008; Cazenave and Saffidine 2010).
+        solver: bool = false, in YES_OR_NO;
+        /// Threads of a search. So far it is one.
+        threads: u32 = 1, in 1..=1;
+        /// Simulations in flight at a time. So far it is one.
+        batch: u32 = 1, in 1..=1;
+        /// Most steps of a random game. One that goes on longer is cut and judged by the goals of its last state.
+        most_steps: u32 = 100_000, in 1..=100_000_000;
+    }
 }
 
-fn read<T: FromStr + PartialOrd + Debug + Display>(
+fn read<T: Value>(
     name: &'static str,
-    kind: &'static str,
     text: &str,
-    range: &RangeInclusive<T>,
+    allowed: &impl Allowed<T>,
 ) -> Result<T, ParamError> {
-    let value: T = text.parse().map_err(|_| ParamError::Malformed {
+    let value = T::read(text).ok_or_else(|| ParamError::Malformed {
         name,
         value: text.to_owned(),
-        kind,
+        kind: T::kind(),
+        range: allowed.text(),
     })?;
-    if range.contains(&value) {
+    if allowed.allows(&value) {
         Ok(value)
     } else {
         Err(ParamError::OutOfRange {
             name,
             value: text.to_owned(),
-            range: format!("{range:?}"),
+            range: allowed.text(),
         })
     }
-}
-
-fn names() -> String {
-    let names: Vec<&str> = Params::knobs().iter().map(|knob| knob.name).collect();
-    names.join(", ")
 }
 
 #[cfg(test)]
@@ -142,14 +310,31 @@ mod tests {
         let knob = Params::knobs().remove(0);
         assert_eq!(
             (knob.name, knob.kind, knob.default.as_str()),
-            ("most_steps", "u32", "100000")
+            ("exploration", "f64", "40")
         );
-        assert_eq!(knob.range, "1..=100000000");
-        assert!(knob.about.starts_with("Most steps"));
-        assert_eq!(
-            Params::default().values(),
-            [("most_steps", "100000".to_owned())]
-        );
+        assert_eq!(knob.range, "0.0..=1000.0");
+        assert!(knob.about.starts_with("Weight of exploration"));
+        let values = Params::default().values();
+        assert_eq!(values[0], ("exploration", "40".to_owned()));
+        assert_eq!(values[1], ("values", "difference".to_owned()));
+        let knobs = Params::knobs();
+        let mut names: Vec<&str> = knobs.iter().map(|knob| knob.name).collect();
+        assert_eq!(names.len(), values.len());
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), values.len(), "no name is given twice");
+    }
+
+    #[test]
+    fn what_a_knob_prints_it_reads() {
+        let mut params = Params::default();
+        for (name, value) in Params::default().values() {
+            params.set(name, &value).expect("a default is allowed");
+        }
+        assert_eq!(params, Params::default());
+        params.set("rave", "amaf").expect("it is a word of it");
+        params.set("solver", "yes").expect("it is yes or no");
+        assert_eq!((params.rave, params.solver), (RaveKind::Amaf, true));
     }
 
     #[test]
@@ -162,15 +347,23 @@ mod tests {
         };
         assert_eq!(
             set(&mut params, "steps", "1"),
-            "there is no parameter `steps`; there are: most_steps"
+            "there is no parameter `steps`; `agon params` lists them all"
         );
         assert_eq!(
             set(&mut params, "most_steps", "many"),
-            "`many` is no value of `most_steps`, which is a u32"
+            "`many` is no value of `most_steps`, which is a u32: 1..=100000000"
+        );
+        assert_eq!(
+            set(&mut params, "rave", "grave"),
+            "`grave` is no value of `rave`, which is a word: off|rave|amaf"
         );
         assert_eq!(
             set(&mut params, "most_steps", "0"),
             "most_steps=0 is out of range: 1..=100000000"
+        );
+        assert_eq!(
+            set(&mut params, "discount", "NaN"),
+            "`NaN` is no value of `discount`, which is a f64: 0.5..=1.0"
         );
         assert_eq!(params.most_steps, 50);
     }

@@ -1,79 +1,129 @@
-//! Random games within limits: every role picks uniformly among its legal moves.
+//! Simulations outside the tree: to the end of the match, or until they are cut.
 //!
-//! The engine's own playouts run to the end; these can be stopped between any two steps, because one step on the
-//! interpreter can take longer than a whole game on a network.
+//! Every role picks by MAST, or all moves alike. A playout can be broken off by a limit between any two looks at the clock,
+//! because one step on the interpreter can take longer than a whole match on a network. While early cutoffs are being
+//! decided on, the states of whole simulations are shown to them.
+//!
+//! In: a bot whose walker stands in the new node and whose first joint move is chosen. Out: values of all roles.
 
-use agon_engine::{Game, Goal, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{Goal, RoleId};
 
+use crate::cutoff::{Cut, Cutoff};
 use crate::limits::Meter;
-use crate::random::Random;
+use crate::tree::NodeId;
+use crate::uct::UctBot;
 
-/// One thread's scratch for random games.
-pub struct Playouts {
-    machine: Box<dyn Machine>,
-    joint: JointMove,
-    n_roles: usize,
-    most_steps: u32,
-}
-
-impl Playouts {
-    /// Scratch for a game; a random game longer than `most_steps` is cut.
-    #[must_use]
-    pub fn new(game: &Game, most_steps: u32) -> Playouts {
-        Playouts {
-            machine: game.machine(),
-            joint: JointMove::new((0..game.n_roles()).map(|_| MoveId(0))),
-            n_roles: game.n_roles(),
-            most_steps,
-        }
-    }
-
-    /// The machine, in the last state it was brought to.
-    pub fn machine(&mut self) -> &mut dyn Machine {
-        &mut *self.machine
-    }
-
-    /// Plays from this state, where the role makes this move and the others what chance says, and tells what the role
-    /// gets: 0 if the last state has no one goal for it. `None` if a limit came first.
-    pub fn run(
+impl UctBot {
+    /// Plays from the new node to the end; `None` if a limit came first.
+    pub(crate) fn play_out(
         &mut self,
-        from: &State,
+        root: NodeId,
         role: RoleId,
-        first: MoveId,
         meter: &mut Meter<'_>,
-        random: &mut Random,
-    ) -> Option<u8> {
-        self.machine.load(from);
-        let mut forced = Some((role, first));
-        for _ in 0..self.most_steps {
-            if self.machine.is_terminal() {
-                break;
+    ) -> Option<()> {
+        self.watch_path(root, role, self.path.nodes.len() - 1);
+        let depth = self.depth + self.path.nodes.len() as u32 - 1;
+        let is_watched = self.cutoff.as_ref().is_some_and(Cutoff::is_watching);
+        let patience = self.walker.patience();
+        let mut steps = 0;
+        let mut cut = Cut::Goals;
+        loop {
+            // Step 1. Choose; the first joint move is that of the new node.
+            if steps > 0 {
+                if steps % patience == 0 && meter.stop().is_some() {
+                    return None;
+                }
+                if !self.sample() {
+                    break;
+                }
             }
-            if meter.stop().is_some() {
-                return None;
-            }
-            if !self.sample(forced.take(), random) {
-                break;
-            }
-            self.machine.advance(&self.joint);
+            // Step 2. Step.
+            self.walker.advance(&self.joint);
             meter.count_transition();
+            steps += 1;
+            if is_watched {
+                self.see(depth + steps, role);
+            }
+            // Step 3. Is it over?
+            if self.walker.is_terminal() {
+                self.end_watched();
+                break;
+            }
+            if steps >= self.params.most_steps {
+                break;
+            }
+            if let Some(how) = self.cutoff.as_ref().and_then(|cutoff| cutoff.cut(steps)) {
+                self.work.cuts += 1;
+                cut = how;
+                break;
+            }
         }
-        meter.count_playout();
-        Some(self.machine.goal(role).map_or(0, Goal::value))
+        self.work.playout_steps += u64::from(steps);
+        match cut {
+            Cut::Goals => self.read_goals(),
+            Cut::Draw => self.values.fill(50.0),
+        }
+        Some(())
     }
 
-    /// Draws a joint move; false if some role has none.
-    fn sample(&mut self, forced: Option<(RoleId, MoveId)>, random: &mut Random) -> bool {
+    /// Draws a joint move and records it; false if some role has none.
+    #[inline]
+    fn sample(&mut self) -> bool {
         for role in RoleId::all(self.n_roles) {
-            let of = match forced {
-                Some((fixed, of)) if fixed == role => Some(of),
-                _ => random.pick(self.machine.legal_moves(role)),
+            let of = match &mut self.mast {
+                None => self.walker.any_move(role, &mut self.random),
+                Some(mast) => match self.walker.legal_moves(role) {
+                    [] => None,
+                    [only] => Some(*only),
+                    moves => {
+                        let among = moves.iter().copied();
+                        let chosen = mast.choose(role.idx(), among, &mut self.random);
+                        Some(moves[chosen])
+                    }
+                },
             };
-            match of {
-                Some(of) => self.joint.moves_mut()[role.idx()] = of,
-                None => return false,
-            }
+            let Some(of) = of else {
+                let n_whole = self.record.len() / self.n_roles;
+                self.record.truncate(n_whole * self.n_roles);
+                return false;
+            };
+            self.joint.moves_mut()[role.idx()] = of;
+            self.record.push(of);
         }
         true
+    }
+
+    /// Shows the first states of a simulation to early cutoffs, as long as they watch: those up to so many steps from the
+    /// root. The walker stands in the last of them then.
+    pub(crate) fn watch_path(&mut self, root: NodeId, role: RoleId, n_steps: usize) {
+        let Some(cutoff) = self.cutoff.as_mut().filter(|cutoff| cutoff.is_watching()) else {
+            return;
+        };
+        cutoff.begin();
+        self.walker.load(&self.tree.node(root).state);
+        self.see(self.depth, role);
+        let chosen = self.joint.clone();
+        for step in 0..n_steps {
+            let moves = &self.record[step * self.n_roles..(step + 1) * self.n_roles];
+            self.joint.moves_mut().copy_from_slice(moves);
+            self.walker.advance(&self.joint);
+            self.see(self.depth + step as u32 + 1, role);
+        }
+        self.joint = chosen;
+    }
+
+    fn see(&mut self, depth: u32, role: RoleId) {
+        let goal = self.walker.goal(role).map(Goal::value);
+        if let Some(cutoff) = &mut self.cutoff {
+            cutoff.see(depth, goal);
+        }
+    }
+
+    /// A watched simulation has come to its natural end.
+    pub(crate) fn end_watched(&mut self) {
+        let depth = self.depth + (self.record.len() / self.n_roles) as u32;
+        if let Some(cutoff) = self.cutoff.as_mut().filter(|cutoff| cutoff.is_watching()) {
+            cutoff.end(depth);
+        }
     }
 }

@@ -1,6 +1,9 @@
-//! A player by its name: a bot with values for its knobs, some of them set by hand.
+//! Players by their names: a bot with values for its knobs, those of a published player or our own.
 //!
-//! In: `mc` or `mc:most_steps=500`. Out: a [`Preset`], which makes bots.
+//! In: `cadia-2008` or `cadia-2008:exploration=50`. Out: a [`Preset`], which makes bots.
+//!
+//! The list below says of each player how it differs from the defaults of the knobs, which are CadiaPlayer's of 2007. What a
+//! paper says rules; where it is silent, the program of its authors does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,15 +22,182 @@ pub struct Preset {
     pub name: &'static str,
     /// Its knobs.
     pub params: Params,
+    /// Which algorithm it is.
+    bot: &'static str,
     /// What was set by hand, in order.
     overrides: Vec<(String, String)>,
 }
+
+/// What is known of a preset without making it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PresetInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Which algorithm it is.
+    pub bot: &'static str,
+    /// The knobs that differ from their defaults, with their values.
+    pub set: &'static [(&'static str, &'static str)],
+    /// What it is, and where it comes from.
+    pub about: &'static str,
+}
+
+const UCT: &[(&str, &str)] = &[];
+const ARY: [(&str, &str); 3] = [("exploration", "50"), ("values", "own"), ("discount", "1")];
+const MAST: (&str, &str) = ("playout", "mast");
+const RAVE: (&str, &str) = ("rave", "rave");
+const CUTOFF: (&str, &str) = ("cutoff", "true");
+const URGENCY: (&str, &str) = ("urgency", "true");
+const OWN: [(&str, &str); 2] = [("values", "own"), ("discount", "1")];
+const K_1000: (&str, &str) = ("rave_k", "1000");
+
+/// Every preset.
+pub const PRESETS: &[PresetInfo] = &[
+    PresetInfo {
+        name: "random",
+        bot: "random",
+        set: UCT,
+        about: "Any legal move.",
+    },
+    PresetInfo {
+        name: "legal",
+        bot: "legal",
+        set: UCT,
+        about: "The first legal move.",
+    },
+    PresetInfo {
+        name: "greedy",
+        bot: "greedy",
+        set: UCT,
+        about: "The highest goal after one step.",
+    },
+    PresetInfo {
+        name: "mc",
+        bot: "mc",
+        set: UCT,
+        about: "Pure Monte Carlo: random games after each move, best mean (Ary 2007).",
+    },
+    PresetInfo {
+        name: "ary-uct",
+        bot: "uct",
+        set: &ARY,
+        about: "UCT on own goals (Ary, Méhat and Cazenave 2008).",
+    },
+    PresetInfo {
+        name: "ary-amaf",
+        bot: "uct",
+        set: &[ARY[0], ARY[1], ARY[2], ("rave", "amaf")],
+        about: "All moves as first (Ary, Méhat and Cazenave 2008).",
+    },
+    PresetInfo {
+        name: "cadia-2007",
+        bot: "uct",
+        set: UCT,
+        about: "UCT with uniform playouts (CadiaPlayer, Finnsson and Björnsson 2008).",
+    },
+    PresetInfo {
+        name: "cadia-2008",
+        bot: "uct",
+        set: &[MAST],
+        about: "With MAST (CadiaPlayer, Finnsson and Björnsson 2008).",
+    },
+    PresetInfo {
+        name: "cadia-2009",
+        bot: "uct",
+        set: &[MAST, RAVE],
+        about: "With MAST and RAVE (CadiaPlayer, Finnsson and Björnsson 2011).",
+    },
+    PresetInfo {
+        name: "cadia-2010",
+        bot: "uct",
+        set: &[MAST, RAVE],
+        about: "With MAST, RAVE and FAST (CadiaPlayer, Finnsson and Björnsson 2011). FAST is not there yet.",
+    },
+    PresetInfo {
+        name: "cadia-2012",
+        bot: "uct",
+        set: &[MAST, RAVE, CUTOFF, URGENCY],
+        about: "With early cutoffs and urgency too (CadiaPlayer, Finnsson 2012). FAST is not there yet.",
+    },
+    PresetInfo {
+        name: "uct-ec",
+        bot: "uct",
+        set: &[CUTOFF],
+        about: "cadia-2007 with early cutoffs (Finnsson 2012, table 1).",
+    },
+    PresetInfo {
+        name: "mast-ec",
+        bot: "uct",
+        set: &[MAST, CUTOFF],
+        about: "cadia-2008 with early cutoffs (Finnsson 2012, table 1).",
+    },
+    PresetInfo {
+        name: "uct-uau",
+        bot: "uct",
+        set: &[URGENCY],
+        about: "cadia-2007 with urgency of unexplored moves (Finnsson 2012, table 1).",
+    },
+    PresetInfo {
+        name: "mast-uau",
+        bot: "uct",
+        set: &[MAST, URGENCY],
+        about: "cadia-2008 with urgency of unexplored moves (Finnsson 2012, table 1).",
+    },
+    PresetInfo {
+        name: "uct-ec-uau",
+        bot: "uct",
+        set: &[CUTOFF, URGENCY],
+        about: "cadia-2007 with both (Finnsson 2012, table 2).",
+    },
+    PresetInfo {
+        name: "mast-ec-uau",
+        bot: "uct",
+        set: &[MAST, CUTOFF, URGENCY],
+        about: "cadia-2008 with both (Finnsson 2012, table 2).",
+    },
+    PresetInfo {
+        name: "trutman-uct",
+        bot: "uct",
+        set: &OWN,
+        about: "UCT on own goals (Trutman and Schiffel 2015, table 1).",
+    },
+    PresetInfo {
+        name: "trutman-mast",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], MAST],
+        about: "UCT on own goals with MAST (Trutman and Schiffel 2015, table 2).",
+    },
+    PresetInfo {
+        name: "trutman-rave",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], RAVE, K_1000],
+        about: "UCT on own goals with RAVE (Trutman and Schiffel 2015, table 2).",
+    },
+    PresetInfo {
+        name: "trutman-mast-rave",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], MAST, RAVE, K_1000],
+        about: "UCT on own goals with MAST and RAVE (Trutman and Schiffel 2015, table 2).",
+    },
+    PresetInfo {
+        name: "agon",
+        bot: "uct",
+        set: &[
+            MAST,
+            ("mast_choice", "greedy"),
+            ("mast_decay", "0.2"),
+            RAVE,
+            URGENCY,
+            ("solver", "true"),
+        ],
+        about: "Our best.",
+    },
+];
 
 /// Why a text names no preset.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PresetError {
     /// No preset has this name.
-    #[error("there is no player `{0}`; there are: {names}", names = bots::NAMES.join(", "))]
+    #[error("there is no player `{0}`; `agon params --presets` lists them all")]
     Unknown(String),
     /// It is followed by something that is not `key=value`.
     #[error("`{0}` is not of the form key=value")]
@@ -39,7 +209,7 @@ pub enum PresetError {
 
 impl Preset {
     /// The one that plays unless another is asked for.
-    pub const DEFAULT: &'static str = "mc";
+    pub const DEFAULT: &'static str = "agon";
 
     /// Reads `name` or `name:key=value,key=value`.
     ///
@@ -47,12 +217,17 @@ impl Preset {
     /// If there is no such preset, or a knob cannot be set like that.
     pub fn parse(text: &str) -> Result<Preset, PresetError> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let known = bots::NAMES.iter().find(|known| **known == name);
+        let known = PRESETS.iter().find(|known| known.name == name);
+        let known = known.ok_or_else(|| PresetError::Unknown(name.to_owned()))?;
         let mut preset = Preset {
-            name: known.ok_or_else(|| PresetError::Unknown(name.to_owned()))?,
+            name: known.name,
             params: Params::default(),
+            bot: known.bot,
             overrides: Vec::new(),
         };
+        for (key, value) in known.set {
+            preset.params.set(key, value)?;
+        }
         for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair
                 .split_once('=')
@@ -66,8 +241,8 @@ impl Preset {
     /// A bot of this kind.
     #[must_use]
     pub fn bot(&self, game: &Arc<Game>, seed: u64) -> Box<dyn Bot> {
-        let bot = bots::by_name(self.name, Arc::clone(game), &self.params, seed);
-        bot.expect("the names of presets are those of bots")
+        let bot = bots::by_name(self.bot, Arc::clone(game), &self.params, seed);
+        bot.expect("a preset names a bot")
     }
 }
 
@@ -86,9 +261,18 @@ impl fmt::Display for Preset {
 mod tests {
     use super::*;
 
+    /// The preset of a text with the knobs that are not at their defaults, or what is wrong with it.
     fn check(text: &str, expected: &str) {
         let shown = match Preset::parse(text) {
-            Ok(preset) => format!("{preset} with {:?}", preset.params.values()),
+            Ok(preset) => {
+                let defaults = Params::default().values();
+                let values = preset.params.values().into_iter().zip(defaults);
+                let differing = values.filter(|(value, default)| value != default);
+                let words: Vec<String> = differing
+                    .map(|((name, value), _)| format!("{name}={value}"))
+                    .collect();
+                format!("{preset} is {}", words.join(" "))
+            }
             Err(error) => error.to_string(),
         };
         assert_eq!(shown, expected);
@@ -96,19 +280,30 @@ mod tests {
 
     #[test]
     fn a_name_and_what_is_set_by_hand() {
-        check("mc", r#"mc with [("most_steps", "100000")]"#);
+        check("cadia-2007", "cadia-2007 is ");
+        check("mc:most_steps=7", "mc:most_steps=7 is most_steps=7");
+        check("ary-uct", "ary-uct is exploration=50 values=own discount=1");
         check(
-            "mc:most_steps=7",
-            r#"mc:most_steps=7 with [("most_steps", "7")]"#,
+            "cadia-2012:exploration=50,threads=1",
+            "cadia-2012:exploration=50,threads=1 is exploration=50 playout=mast rave=rave cutoff=true urgency=true",
         );
-        check(Preset::DEFAULT, r#"mc with [("most_steps", "100000")]"#);
+    }
+
+    #[test]
+    fn every_preset_can_be_made() {
+        for known in PRESETS {
+            let preset = Preset::parse(known.name).expect("its knobs exist");
+            assert!(bots::NAMES.contains(&preset.bot), "{} is a bot", known.name);
+            assert!(known.about.ends_with('.'));
+        }
+        Preset::parse(Preset::DEFAULT).expect("the default is one of them");
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         check(
             "alphago",
-            "there is no player `alphago`; there are: random, legal, mc",
+            "there is no player `alphago`; `agon params --presets` lists them all",
         );
         check("mc:fast", "`fast` is not of the form key=value");
         check(

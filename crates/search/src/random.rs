@@ -1,5 +1,6 @@
 //! The one source of chance: a seeded generator with the few draws that bots need.
 
+use agon_engine::MoveId;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -27,6 +28,37 @@ impl Random {
             _ => Some(of[self.below(of.len() as u32) as usize]),
         }
     }
+
+    /// A number from 0 up to but not 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    }
+
+    /// The move of one of the set bits, uniformly; none of none.
+    pub(crate) fn pick_bit(&mut self, words: &[u64]) -> Option<MoveId> {
+        let n_bits: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let mut left = match n_bits {
+            0 => return None,
+            1 => 0,
+            _ => self.below(n_bits),
+        };
+        for (idx, &word) in words.iter().enumerate() {
+            let here = word.count_ones();
+            if left < here {
+                return Some(MoveId(idx as u32 * 64 + nth_bit(word, left)));
+            }
+            left -= here;
+        }
+        None
+    }
+}
+
+/// The place of the n-th set bit, from 0.
+fn nth_bit(mut word: u64, n: u32) -> u32 {
+    for _ in 0..n {
+        word &= word - 1;
+    }
+    word.trailing_zeros()
 }
 
 #[cfg(test)]
@@ -52,5 +84,25 @@ mod tests {
         }
         assert!(counts.iter().all(|count| (900..1100).contains(count)));
         assert_eq!(random.pick::<u8>(&[]), None);
+        let mut counts = [0_u32; 3];
+        for _ in 0..3000 {
+            let of = random.pick_bit(&[0, 1 << 63, 0b101]);
+            counts[match of.expect("there are three").0 {
+                127 => 0,
+                128 => 1,
+                _ => 2,
+            }] += 1;
+        }
+        assert!(counts.iter().all(|count| (900..1100).contains(count)));
+        assert_eq!(random.pick_bit(&[0, 0]), None);
+    }
+
+    #[test]
+    fn a_number_of_the_unit_is_below_one() {
+        let mut random = Random::new(1);
+        let draws: Vec<f64> = (0..1000).map(|_| random.unit()).collect();
+        assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
+        let mean: f64 = draws.iter().sum::<f64>() / 1000.0;
+        assert!((0.45..0.55).contains(&mean));
     }
 }

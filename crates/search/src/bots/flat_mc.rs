@@ -10,23 +10,25 @@
 
 use std::sync::Arc;
 
-use agon_engine::{Game, JointMove, MoveId, RoleId, State};
+use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 
-use super::{at_once, legal_moves};
+use super::at_once;
 use crate::bot::Bot;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
 use crate::params::Params;
-use crate::playout::Playouts;
 use crate::random::Random;
 use crate::report::{MoveReport, Report};
+use crate::walker::Walker;
 
 /// The first report comes after so many playouts, the next ones after twice as many each.
 const FIRST_REPORT: u64 = 256;
 
 /// The pure Monte Carlo bot.
 pub struct FlatMc {
-    game: Arc<Game>,
+    walker: Walker,
+    joint: JointMove,
+    n_roles: usize,
     most_steps: u32,
     random: Random,
 }
@@ -34,12 +36,57 @@ pub struct FlatMc {
 impl FlatMc {
     /// A bot for this game.
     #[must_use]
-    pub fn new(game: Arc<Game>, params: &Params, seed: u64) -> FlatMc {
+    pub fn new(game: &Arc<Game>, params: &Params, seed: u64) -> FlatMc {
         FlatMc {
-            game,
+            walker: Walker::new(game),
+            joint: JointMove::new((0..game.n_roles()).map(|_| MoveId(0))),
+            n_roles: game.n_roles(),
             most_steps: params.most_steps,
             random: Random::new(seed),
         }
+    }
+
+    /// Plays from this state, where the role makes this move and the others what chance says, and tells what the role
+    /// gets: 0 if the last state has no one goal for it. `None` if a limit came first.
+    fn play_out(
+        &mut self,
+        from: &State,
+        role: RoleId,
+        first: MoveId,
+        meter: &mut Meter<'_>,
+    ) -> Option<u8> {
+        self.walker.load(from);
+        let mut forced = Some((role, first));
+        for _ in 0..self.most_steps {
+            if self.walker.is_terminal() {
+                break;
+            }
+            if meter.stop().is_some() {
+                return None;
+            }
+            if !self.sample(forced.take()) {
+                break;
+            }
+            self.walker.advance(&self.joint);
+            meter.count_transition();
+        }
+        meter.count_playout();
+        Some(self.walker.goal(role).map_or(0, Goal::value))
+    }
+
+    /// Draws a joint move; false if some role has none.
+    fn sample(&mut self, forced: Option<(RoleId, MoveId)>) -> bool {
+        for role in RoleId::all(self.n_roles) {
+            let of = match forced {
+                Some((fixed, of)) if fixed == role => Some(of),
+                _ => self.walker.any_move(role, &mut self.random),
+            };
+            match of {
+                Some(of) => self.joint.moves_mut()[role.idx()] = of,
+                None => return false,
+            }
+        }
+        true
     }
 
     /// One of the best, by chance where several are.
@@ -64,12 +111,13 @@ impl Bot for FlatMc {
         watch: &mut dyn FnMut(&Report),
     ) -> Decision {
         let mut meter = Meter::start(limits);
-        let moves = legal_moves(&self.game, state, role);
+        self.walker.load(state);
+        let moves = self.walker.legal_moves(role).to_vec();
+        assert!(!moves.is_empty(), "a role that is asked has a legal move");
         if let [only] = moves.as_slice() {
             return at_once(*only, &meter, StopReason::OnlyMove);
         }
         let mut tallies: Vec<Tally> = moves.into_iter().map(Tally::new).collect();
-        let mut playouts = Playouts::new(&self.game, self.most_steps);
         let mut next_report = FIRST_REPORT;
         let mut turn = 0;
         let stop = loop {
@@ -77,7 +125,7 @@ impl Bot for FlatMc {
                 break stop;
             }
             let tally = &mut tallies[turn];
-            let goal = playouts.run(state, role, tally.of, &mut meter, &mut self.random);
+            let goal = self.play_out(state, role, tally.of, &mut meter);
             if let Some(goal) = goal {
                 tally.add(goal);
                 turn = (turn + 1) % tallies.len();
@@ -169,7 +217,7 @@ mod tests {
 
     fn think(sheet: &str, role: RoleId, limits: &Limits, params: &Params) -> (String, Decision) {
         let game = game(sheet);
-        let mut bot = FlatMc::new(Arc::clone(&game), params, 1);
+        let mut bot = FlatMc::new(&game, params, 1);
         let decision = bot.think(game.initial_state(), role, limits, &mut |_| {});
         (game.move_text(role, decision.of), decision)
     }
@@ -210,7 +258,10 @@ mod tests {
 
     #[test]
     fn a_limit_of_transitions_ends_within_a_playout() {
-        let params = Params { most_steps: 10 };
+        let params = Params {
+            most_steps: 10,
+            ..Params::default()
+        };
         check(
             ENDLESS,
             &Limits::transitions(25),
@@ -270,7 +321,7 @@ mod tests {
     #[test]
     fn reports_come_at_doubling_counts() {
         let game = game(CHOICE);
-        let mut bot = FlatMc::new(Arc::clone(&game), &Params::default(), 1);
+        let mut bot = FlatMc::new(&game, &Params::default(), 1);
         let mut counts = Vec::new();
         let mut watch = |report: &Report| counts.push((report.playouts, report.stop));
         bot.think(

@@ -1,6 +1,7 @@
 //! The bots that need no tree, and all bots by name.
 
 mod flat_mc;
+mod greedy;
 mod legal;
 mod random;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use agon_engine::{Game, MoveId, RoleId, State};
 
 pub use flat_mc::FlatMc;
+pub use greedy::GreedyBot;
 pub use legal::LegalBot;
 pub use random::RandomBot;
 
@@ -17,9 +19,10 @@ use crate::decision::Decision;
 use crate::limits::{Meter, StopReason};
 use crate::params::Params;
 use crate::report::Report;
+use crate::uct::UctBot;
 
 /// The names of all bots.
-pub const NAMES: &[&str] = &["random", "legal", "mc"];
+pub const NAMES: &[&str] = &["random", "legal", "greedy", "mc", "uct"];
 
 /// The bot of this name.
 #[must_use]
@@ -27,7 +30,9 @@ pub fn by_name(name: &str, game: Arc<Game>, params: &Params, seed: u64) -> Optio
     Some(match name {
         "random" => Box::new(RandomBot::new(game, seed)),
         "legal" => Box::new(LegalBot::new(game)),
-        "mc" => Box::new(FlatMc::new(game, params, seed)),
+        "greedy" => Box::new(GreedyBot::new(&game, seed)),
+        "mc" => Box::new(FlatMc::new(&game, params, seed)),
+        "uct" => Box::new(UctBot::new(game, params, seed)),
         _ => return None,
     })
 }
@@ -42,7 +47,7 @@ fn legal_moves(game: &Game, state: &State, role: RoleId) -> Vec<MoveId> {
 }
 
 /// A decision that took no thought.
-fn at_once(of: MoveId, meter: &Meter<'_>, stop: StopReason) -> Decision {
+pub(crate) fn at_once(of: MoveId, meter: &Meter<'_>, stop: StopReason) -> Decision {
     Decision {
         of,
         report: Report {

@@ -1,0 +1,529 @@
+//! `agon search`: thinks about one state and tells everything that it found.
+//!
+//! The state is the initial one or what a list of moves leads to. One search serves all roles: each has its own counts and
+//! means at the root. Bots without a tree are asked for each role that has a choice.
+
+use std::fs;
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon::board::{board_of, board_text};
+use agon::library;
+use agon_engine::{Game, JointMove, MoveId, RoleId, State};
+use agon_gdl::Limits as GdlLimits;
+use agon_ground::GroundLimits;
+use agon_protocol::Term;
+use agon_search::{Account, Bot, Decision, Limits, MoveAccount, Preset, Report};
+use anyhow::{Context, bail};
+use serde_json::{Map, Value, json};
+
+use crate::commands::bench::stem;
+use crate::sheet::Sheet;
+
+/// Seconds if nothing else is said.
+const SECONDS: f64 = 5.0;
+/// So many moves of a role are shown unless all are asked for.
+const MOST_ROWS: usize = 12;
+/// So many steps of the principal line are shown.
+const MOST_LINE: usize = 12;
+/// Progress is drawn at most so often.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Think about one state and show what was found
+#[derive(clap::Args)]
+#[command(
+    after_help = "The list of moves has one joint move per line, in the order of the roles: (mark 2 2) noop. A match record will do too.
+
+Examples:
+  agon search connect_four
+  agon search tic_tac_toe --moves opening.txt --playouts 10000 --seed 1
+  agon search my_game.kif --player cadia-2012 --time 10 --json"
+)]
+pub(crate) struct Args {
+    /// A built-in game or the path of a rulesheet
+    game: String,
+    /// Who thinks: a preset, with parameters after a colon
+    #[arg(long, value_name = "PLAYER", default_value = Preset::DEFAULT)]
+    player: String,
+    /// A file with the moves that lead to the state: one joint move per line, or a match record
+    #[arg(long, value_name = "FILE")]
+    moves: Option<String>,
+    /// Seconds to think [default: 5]
+    #[arg(long, value_name = "S", group = "limit", value_parser = seconds)]
+    time: Option<f64>,
+    /// Simulations
+    #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
+    playouts: Option<u64>,
+    /// State transitions
+    #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
+    transitions: Option<u64>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Show all moves of each role
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if seconds > 0.0 && seconds <= 1e8 {
+        Ok(seconds)
+    } else {
+        Err("it takes between 0 and 100000000 seconds".to_owned())
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let preset = Preset::parse(&args.player)?;
+    let limits = GdlLimits::default();
+    let sheet = Sheet::find(&args.game, &limits)?;
+    let rules = Arc::new(sheet.rules(&limits)?);
+    if rules.is_gdl_two {
+        eprintln!(
+            "agon: {} is a game with hidden information (GDL-II), which Agon cannot play yet",
+            sheet.name
+        );
+        return Ok(ExitCode::from(1));
+    }
+    let game = Arc::new(Game::compile(rules, &GroundLimits::default(), &|| false)?);
+    let mut bot = preset.bot(&game, args.seed);
+    let state = match &args.moves {
+        None => game.initial_state().clone(),
+        Some(file) => follow(&game, file, &mut *bot)?,
+    };
+    let mut machine = game.machine();
+    machine.load(&state);
+    if machine.is_terminal() {
+        bail!("the match is over in this state: there is nothing to search");
+    }
+    let found = Found::search(&game, &mut *bot, &state, args)?;
+    let mut out = stdout().lock();
+    if args.json {
+        let object = found.json(&game, &stem(&sheet.name), &preset, args);
+        writeln!(out, "{object}")?;
+    } else {
+        found.show(&mut out, &game, &sheet.name, &preset, &state, args)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Follows the moves of a file; the bot is told, as in a match.
+fn follow(game: &Game, file: &str, bot: &mut dyn Bot) -> anyhow::Result<State> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    let steps =
+        steps(&text, game.n_roles()).with_context(|| format!("{file} has no list of moves"))?;
+    let mut machine = game.machine();
+    for (number, step) in steps.iter().enumerate() {
+        let number = number + 1;
+        if step.len() != game.n_roles() {
+            bail!(
+                "{file}: step {number} has {} moves, but the game has {} roles",
+                step.len(),
+                game.n_roles()
+            );
+        }
+        if machine.is_terminal() {
+            bail!("{file}: the match is over before step {number}");
+        }
+        let mut joint = Vec::new();
+        for (role, term) in RoleId::all(game.n_roles()).zip(step) {
+            let legal = machine.legal_moves(role).iter();
+            let of = term.pick(legal.map(|&of| (of, game.move_text(role, of))));
+            let Some(of) = of else {
+                bail!(
+                    "{file}: step {number}: `{term}` is not legal for {}",
+                    game.role_name(role)
+                );
+            };
+            joint.push(of);
+        }
+        let joint = JointMove::new(joint);
+        machine.advance(&joint);
+        bot.played(&joint, &machine.state());
+    }
+    Ok(machine.state())
+}
+
+/// The joint moves of a text: one per line, or those of a match record.
+fn steps(text: &str, n_roles: usize) -> anyhow::Result<Vec<Vec<Term>>> {
+    if text.trim_start().starts_with('{') {
+        let record: agon_arena::MatchRecord = serde_json::from_str(text)?;
+        let step = |moves: &Vec<String>| moves.iter().map(|of| Ok(Term::read(of)?)).collect();
+        return record.moves.iter().map(step).collect();
+    }
+    let lines = text
+        .lines()
+        .map(|line| line.split(';').next().unwrap_or_default().trim());
+    let lines = lines.enumerate().filter(|(_, line)| !line.is_empty());
+    lines
+        .map(|(idx, line)| terms(line, n_roles).with_context(|| format!("line {}", idx + 1)))
+        .collect()
+}
+
+/// The moves of a line. Brackets around all of them may be there or not.
+fn terms(line: &str, n_roles: usize) -> anyhow::Result<Vec<Term>> {
+    let moves = Term::read(&format!("({line})"))?.members();
+    let inner = moves.first().map(Term::members).unwrap_or_default();
+    let is_wrapped = moves.len() == 1 && n_roles > 1 && inner.len() == n_roles;
+    Ok(if is_wrapped { inner } else { moves })
+}
+
+/// What a search found.
+struct Found {
+    /// The search that took the time; its moves are those of one role.
+    report: Report,
+    account: Account,
+}
+
+impl Found {
+    fn search(game: &Game, bot: &mut dyn Bot, state: &State, args: &Args) -> anyhow::Result<Found> {
+        let mut machine = game.machine();
+        machine.load(state);
+        let mut legal = Vec::new();
+        for role in RoleId::all(game.n_roles()) {
+            let moves = machine.legal_moves(role).to_vec();
+            if moves.is_empty() {
+                bail!("{} has no legal move in this state", game.role_name(role));
+            }
+            legal.push(moves);
+        }
+        let choosers: Vec<RoleId> = RoleId::all(game.n_roles())
+            .filter(|role| legal[role.idx()].len() > 1)
+            .collect();
+        let first = choosers.first().copied().unwrap_or(RoleId(0));
+        let decision = think(game, bot, state, first, args);
+        let stop = decision.report.stop;
+        let account = match bot.account() {
+            Some(account) if stop != Some(agon_search::StopReason::OnlyMove) => account,
+            _ => {
+                let others = choosers
+                    .iter()
+                    .skip(1)
+                    .map(|&role| (role, think(game, bot, state, role, args)));
+                let mut decisions: Vec<(RoleId, Decision)> = others.collect();
+                decisions.push((first, decision.clone()));
+                plain_account(&legal, &decisions)
+            }
+        };
+        Ok(Found {
+            report: decision.report,
+            account,
+        })
+    }
+
+    fn seconds(&self) -> f64 {
+        self.report.time.as_secs_f64()
+    }
+
+    fn rate(&self) -> f64 {
+        self.report.playouts as f64 / self.seconds().max(1e-9)
+    }
+
+    fn json(&self, game: &Game, name: &str, preset: &Preset, args: &Args) -> Value {
+        let text = |role: RoleId, of: MoveId| game.move_text(role, of);
+        let roles = || RoleId::all(game.n_roles());
+        let mut root = Map::new();
+        for (role, moves) in roles().zip(&self.account.roles) {
+            let moves = moves.iter().map(|of| move_json(&text(role, of.of), of));
+            root.insert(game.role_name(role), moves.collect());
+        }
+        let joint = |joint: &JointMove| -> Value {
+            roles()
+                .map(|role| Value::from(text(role, joint.of(role))))
+                .collect()
+        };
+        let notes: Map<String, Value> = self
+            .account
+            .notes
+            .iter()
+            .map(|(part, words)| ((*part).to_owned(), Value::from(words.as_str())))
+            .collect();
+        let tree = self.account.tree;
+        json!({
+            "game": name,
+            "player": preset.to_string(),
+            "seed": args.seed,
+            "best": roles().zip(&self.account.best).map(|(role, &of)| text(role, of)).collect::<Vec<_>>(),
+            "value": self.report.value,
+            "playouts": self.report.playouts,
+            "transitions": self.report.transitions,
+            "seconds": self.seconds(),
+            "playouts_per_s": self.rate(),
+            "stop": self.report.stop.map(|stop| stop.to_string()),
+            "nodes": tree.map(|tree| tree.nodes),
+            "tree_bytes": tree.map(|tree| tree.bytes),
+            "tree_depth": tree.map(|tree| tree.deepest),
+            "tree_ns_per_level": tree.and_then(|tree| tree.ns_per_level),
+            "root": root,
+            "line": self.account.line.iter().map(joint).collect::<Vec<_>>(),
+            "notes": notes,
+        })
+    }
+
+    fn show(
+        &self,
+        out: &mut impl Write,
+        game: &Game,
+        name: &str,
+        preset: &Preset,
+        state: &State,
+        args: &Args,
+    ) -> anyhow::Result<()> {
+        let built_in = library::find(name).map(|built_in| built_in.about);
+        let title = built_in
+            .as_ref()
+            .map_or_else(|| stem(name), |about| about.title.clone());
+        writeln!(out, "{title}: {preset}, seed {}", args.seed)?;
+        if let Some(board) = board_of(game, built_in.as_ref()) {
+            writeln!(out, "\n{}", board_text(game, &board, state).trim_end())?;
+        }
+        for (role, moves) in RoleId::all(game.n_roles()).zip(&self.account.roles) {
+            self.table(out, game, role, moves, args.all)?;
+        }
+        self.line(out, game, state)?;
+        self.summary(out)?;
+        Ok(())
+    }
+
+    fn table(
+        &self,
+        out: &mut impl Write,
+        game: &Game,
+        role: RoleId,
+        moves: &[MoveAccount],
+        shows_all: bool,
+    ) -> std::io::Result<()> {
+        let name = game.role_name(role);
+        let best = self.account.best[role.idx()];
+        if moves.len() <= 1 {
+            return writeln!(
+                out,
+                "\n{name}: {} is the only move",
+                game.move_text(role, best)
+            );
+        }
+        let columns = Columns::of(moves);
+        let texts: Vec<String> = moves.iter().map(|of| game.move_text(role, of.of)).collect();
+        let width = texts
+            .iter()
+            .map(|text| text.chars().count())
+            .max()
+            .unwrap_or(0);
+        let width = width.max(name.chars().count()).max(4);
+        writeln!(out, "\n  {name:width$}  {}", columns.head())?;
+        let n_visits: u64 = moves.iter().map(|of| of.visits).sum();
+        let n_rows = if shows_all { moves.len() } else { MOST_ROWS };
+        let is_shown = |(idx, of): &(usize, &MoveAccount)| *idx < n_rows || of.of == best;
+        for (idx, of) in moves.iter().enumerate().filter(is_shown) {
+            let mark = if of.of == best { '*' } else { ' ' };
+            let row = columns.row(of, n_visits);
+            writeln!(
+                out,
+                "{}",
+                format!("{mark} {:width$}  {row}", texts[idx]).trim_end()
+            )?;
+        }
+        if moves.len() > n_rows {
+            writeln!(out, "  … {} moves in all (--all shows them)", moves.len())?;
+        }
+        Ok(())
+    }
+
+    /// The principal line; of each step only the moves of roles that have a choice.
+    fn line(&self, out: &mut impl Write, game: &Game, state: &State) -> std::io::Result<()> {
+        let line = &self.account.line;
+        if line.is_empty() {
+            return Ok(());
+        }
+        let mut machine = game.machine();
+        machine.load(state);
+        let mut words = Vec::new();
+        for joint in line.iter().take(MOST_LINE) {
+            let roles = RoleId::all(game.n_roles());
+            let choosers = roles.filter(|&role| machine.legal_moves(role).len() > 1);
+            let texts = choosers.map(|role| game.move_text(role, joint.of(role)));
+            let texts: Vec<String> = texts.collect();
+            words.push(if texts.is_empty() {
+                "-".to_owned()
+            } else {
+                texts.join(" / ")
+            });
+            machine.advance(joint);
+        }
+        let rest = line.len().saturating_sub(MOST_LINE);
+        if rest > 0 {
+            words.push(format!("… {rest} more"));
+        }
+        writeln!(out, "\nexpected  {}", words.join(", "))
+    }
+
+    fn summary(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let report = &self.report;
+        let stop = report
+            .stop
+            .map_or_else(String::new, |stop| format!(", stopped by {stop}"));
+        writeln!(
+            out,
+            "searched  {} playouts, {} transitions in {:.2} s, {:.0} playouts/s{stop}",
+            report.playouts,
+            report.transitions,
+            self.seconds(),
+            self.rate()
+        )?;
+        if let Some(tree) = &self.account.tree {
+            let ns = tree.ns_per_level;
+            let ns = ns.map_or_else(String::new, |ns| format!(", {ns:.0} ns per level"));
+            writeln!(
+                out,
+                "tree      {} nodes, {:.1} MB, depth {:.1} (at most {}), playouts of {:.1} steps{ns}",
+                tree.nodes,
+                tree.bytes as f64 / 1e6,
+                tree.mean_depth,
+                tree.deepest,
+                tree.mean_playout
+            )?;
+        }
+        for (part, words) in &self.account.notes {
+            writeln!(out, "{part:<9} {words}")?;
+        }
+        Ok(())
+    }
+}
+
+fn move_json(text: &str, of: &MoveAccount) -> Value {
+    let (low, high) = of.bounds;
+    json!({
+        "move": text,
+        "visits": of.visits,
+        "mean": of.mean,
+        "value": of.value,
+        "rave": of.rave,
+        "mast": of.mast,
+        "proven": (low == high).then_some(low),
+        "bounds": [low, high],
+    })
+}
+
+/// Which columns there is something for.
+struct Columns {
+    has_rave: bool,
+    has_mast: bool,
+    has_proof: bool,
+}
+
+impl Columns {
+    fn of(moves: &[MoveAccount]) -> Columns {
+        Columns {
+            has_rave: moves.iter().any(|of| of.rave.is_some()),
+            has_mast: moves.iter().any(|of| of.mast.is_some()),
+            has_proof: moves.iter().any(|of| of.bounds != (0.0, 100.0)),
+        }
+    }
+
+    fn head(&self) -> String {
+        let mut head = format!("{:>9} {:>6} {:>6}", "visits", "share", "mean");
+        for (name, is_there) in [("rave", self.has_rave), ("mast", self.has_mast)] {
+            if is_there {
+                head.push_str(&format!(" {name:>6}"));
+            }
+        }
+        if self.has_proof {
+            head.push_str("  proven");
+        }
+        head
+    }
+
+    fn row(&self, of: &MoveAccount, n_visits: u64) -> String {
+        let number = |value: Option<f64>| {
+            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
+        };
+        let share = 100.0 * of.visits as f64 / n_visits.max(1) as f64;
+        let mean = number((of.visits > 0).then_some(of.mean));
+        let mut row = format!("{:>9} {share:>5.1}% {mean:>6}", of.visits);
+        for (value, is_there) in [(of.rave, self.has_rave), (of.mast, self.has_mast)] {
+            if is_there {
+                row.push_str(&format!(" {:>6}", number(value)));
+            }
+        }
+        if self.has_proof {
+            row.push_str(&match of.bounds {
+                (low, high) if low == high => format!("  {low}"),
+                (0.0, 100.0) => String::new(),
+                (low, high) => format!("  {low} to {high}"),
+            });
+        }
+        row
+    }
+}
+
+/// Thinks for a role, and shows how it goes if somebody is there to see it.
+fn think(game: &Game, bot: &mut dyn Bot, state: &State, role: RoleId, args: &Args) -> Decision {
+    let is_counted = args.playouts.is_some() || args.transitions.is_some();
+    let time = args.time.or((!is_counted).then_some(SECONDS));
+    let limits = Limits {
+        deadline: time.map(|time| Instant::now() + Duration::from_secs_f64(time)),
+        playouts: args.playouts,
+        transitions: args.transitions,
+        stop: None,
+    };
+    let is_seen = stderr().is_terminal();
+    let mut last: Option<Instant> = None;
+    let decision = bot.think(state, role, &limits, &mut |report| {
+        if is_seen && last.is_none_or(|last| last.elapsed() > EVERY) {
+            last = Some(Instant::now());
+            let best = report
+                .moves
+                .first()
+                .map(|best| format!("{} {:.1}", game.move_text(role, best.of), best.mean));
+            eprint!(
+                "\r\x1b[K{} playouts  {}",
+                report.playouts,
+                best.unwrap_or_default()
+            );
+        }
+    });
+    if is_seen && last.is_some() {
+        eprint!("\r\x1b[K");
+    }
+    decision
+}
+
+/// What can be told of bots that keep nothing.
+fn plain_account(legal: &[Vec<MoveId>], decisions: &[(RoleId, Decision)]) -> Account {
+    let mut account = Account {
+        roles: Vec::new(),
+        best: legal.iter().map(|moves| moves[0]).collect(),
+        line: Vec::new(),
+        tree: None,
+        notes: Vec::new(),
+    };
+    for (idx, moves) in legal.iter().enumerate() {
+        let decision = decisions.iter().find(|(role, _)| role.idx() == idx);
+        let weighed = decision.map_or(&[][..], |(_, decision)| &decision.report.moves);
+        if let Some((_, decision)) = decision {
+            account.best[idx] = decision.of;
+        }
+        let known = |of: MoveId| weighed.iter().find(|one| one.of == of);
+        let mut rows: Vec<MoveAccount> = moves
+            .iter()
+            .map(|&of| MoveAccount {
+                of,
+                visits: known(of).map_or(0, |one| one.visits),
+                mean: known(of).map_or(0.0, |one| one.mean),
+                value: known(of).map_or(0.0, |one| one.mean),
+                rave: None,
+                mast: None,
+                bounds: (0.0, 100.0),
+            })
+            .collect();
+        rows.sort_by(|a, b| b.value.total_cmp(&a.value));
+        account.roles.push(rows);
+    }
+    account
+}

@@ -1,0 +1,259 @@
+//! `agon search`, `agon params` and `agon tournament` as people and scripts call them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn folder(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("search_{test}"));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the folder can be made");
+    path
+}
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.current_dir(folder).args(args);
+    command.output().expect("the binary runs")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("it is text")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("it is text")
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    assert!(output.stderr.is_empty(), "{}", stderr(output));
+    serde_json::from_str(stdout(output)).expect("it is one object")
+}
+
+#[test]
+fn search_tells_what_scripts_rely_on() {
+    let folder = folder("json");
+    fs::write(
+        folder.join("moves"),
+        "(mark 1 1) wait ; a corner\n\n(wait (mark 2 2))\n(mark 2 1) wait\n",
+    )
+    .expect("the file can be written");
+    let args = [
+        "search",
+        "tic_tac_toe",
+        "--moves",
+        "moves",
+        "--playouts",
+        "2000",
+        "--json",
+    ];
+    for player in ["agon", "cadia-2012", "ary-uct", "mc"] {
+        let found = json(&run(&folder, &[&args[..], &["--player", player]].concat()));
+        assert_eq!(
+            found["best"],
+            serde_json::json!(["wait", "(mark 3 1)"]),
+            "{player}"
+        );
+        let playouts = found["playouts"].as_u64().expect("it is a number");
+        assert!((1..=2000).contains(&playouts));
+        assert!(found["seconds"].as_f64().expect("it is a number") > 0.0);
+        let moves = found["root"]["o"].as_array().expect("they are a list");
+        assert_eq!(moves.len(), 6);
+        let first = &moves[0];
+        assert!(first["move"].is_string() && first["mean"].is_number());
+        assert!(first["visits"].is_u64());
+        if player != "mc" {
+            let ns = found["tree_ns_per_level"].as_f64().expect("it is a number");
+            assert!(ns > 0.0);
+            assert!(!found["line"].as_array().expect("it is a list").is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_finds_the_same() {
+    let folder = folder("seed");
+    let search = |seed: &str| {
+        let args = [
+            "search",
+            "connect_four",
+            "--playouts",
+            "1500",
+            "--json",
+            "--seed",
+            seed,
+        ];
+        let mut found = json(&run(&folder, &args));
+        for key in ["seconds", "playouts_per_s", "tree_ns_per_level"] {
+            found[key] = Value::Null;
+        }
+        found
+    };
+    assert_eq!(search("1"), search("1"));
+    assert_ne!(search("1"), search("2"));
+}
+
+#[test]
+fn search_shows_a_table() {
+    let args = [
+        "search",
+        "tic_tac_toe",
+        "--player",
+        "cadia-2012",
+        "--transitions",
+        "3000",
+    ];
+    let output = run(&folder("table"), &args);
+    let text = stdout(&output);
+    assert!(output.status.success());
+    for part in [
+        "Tic-Tac-Toe: cadia-2012, seed 1",
+        "visits",
+        "rave",
+        "mast",
+        "o: wait is the only move",
+        "expected",
+        "cutoff",
+        "urgency",
+        "* (mark ",
+    ] {
+        assert!(text.contains(part), "{part} is shown:\n{text}");
+    }
+}
+
+#[test]
+fn what_search_cannot_do_it_says() {
+    let folder = folder("faults");
+    fs::write(folder.join("bad"), "(mark 1 1) (mark 1 1)\n").expect("the file can be written");
+    fs::write(folder.join("few"), "(mark 1 1)\n").expect("the file can be written");
+    for (args, words) in [
+        (
+            &["search", "tic_tac_toe", "--moves", "bad"][..],
+            "step 1: `(mark 1 1)` is not legal for o",
+        ),
+        (
+            &["search", "tic_tac_toe", "--moves", "few"],
+            "step 1 has 1 moves, but the game has 2 roles",
+        ),
+        (
+            &["search", "tic_tac_toe", "--moves", "none"],
+            "cannot read none",
+        ),
+        (
+            &["search", "tic_tac_toe", "--player", "nobody"],
+            "there is no player `nobody`",
+        ),
+        (
+            &["search", "tic_tac_toe", "--player", "agon:rave=2"],
+            "`2` is no value of `rave`",
+        ),
+    ] {
+        let output = run(&folder, args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn params_lists_knobs_and_presets() {
+    let folder = folder("params");
+    let text = run(&folder, &["params"]);
+    assert!(stdout(&text).contains("exploration = 40  (f64: 0.0..=1000.0)"));
+    for line in stdout(&run(&folder, &["params", "--json"])).lines() {
+        let knob: Value = serde_json::from_str(line).expect("a line is an object");
+        for key in ["name", "type", "default", "range", "about"] {
+            assert!(knob[key].is_string(), "{line}");
+        }
+    }
+    let presets = run(&folder, &["params", "--presets", "--json"]);
+    let lines = stdout(&presets).lines();
+    let presets: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).expect("it is an object"))
+        .collect();
+    let is_there = |name: &str| presets.iter().any(|preset| preset["name"] == name);
+    for name in [
+        "random",
+        "legal",
+        "greedy",
+        "mc",
+        "ary-uct",
+        "ary-amaf",
+        "cadia-2007",
+        "cadia-2012",
+        "trutman-rave",
+        "agon",
+    ] {
+        assert!(is_there(name), "{name}");
+    }
+    let text = run(&folder, &["params", "--presets"]);
+    assert!(stdout(&text).contains("Our best. The default."));
+}
+
+#[test]
+fn a_tournament_goes_on_where_it_was() {
+    let folder = folder("tournament");
+    let file = |n: u32| {
+        let text = format!(
+            "games = [\"tic_tac_toe\"]\nplayers = [\"agon\", \"random\", \"legal\"]\npairs = \"first-vs-rest\"\n\
+             games_per_pair = {n}\nbudget = {{ playouts = 100 }}\nseed = 3\n"
+        );
+        fs::write(folder.join("t.toml"), text).expect("the file can be written");
+    };
+    let cells = |args: &[&str]| -> Vec<Value> {
+        let output = run(
+            &folder,
+            &[&["tournament", "t.toml", "--json"], args].concat(),
+        );
+        assert!(output.status.success(), "{}", stderr(&output));
+        let lines = stdout(&output).lines();
+        lines
+            .map(|line| serde_json::from_str(line).expect("it is an object"))
+            .collect()
+    };
+    let n_stored = || {
+        fs::read_to_string(folder.join("t.jsonl"))
+            .expect("it is there")
+            .lines()
+            .count()
+    };
+    file(4);
+    let first = cells(&["--threads", "1"]);
+    assert_eq!((first.len(), n_stored()), (2, 8));
+    assert_eq!(first[0]["matches"], 4);
+    assert!(first[0]["score"].as_f64().expect("it is a number") > 60.0);
+    file(6);
+    let more = cells(&[]);
+    assert_eq!((more[1]["matches"].as_u64(), n_stored()), (Some(6), 12));
+    // The order of play and the number of threads change nothing.
+    let fresh = cells(&["--fresh", "--threads", "2"]);
+    for key in ["score", "goals", "wins", "steps"] {
+        assert_eq!(fresh[0][key], more[0][key], "{key}");
+    }
+    assert_eq!(n_stored(), 12);
+    let table = run(&folder, &["tournament", "t.toml"]);
+    assert!(stdout(&table).contains("12 matches, 0 of them played now"));
+}
+
+#[test]
+fn a_bad_tournament_is_refused() {
+    let folder = folder("bad_tournament");
+    for (text, words) in [
+        ("games = []", "is no tournament"),
+        (
+            "games = []\nplayers = [\"agon\"]\ngames_per_pair = 1\nbudget = { playouts = 1 }",
+            "two players",
+        ),
+        (
+            "games = []\nplayers = [\"agon\", \"x\"]\ngames_per_pair = 1\nbudget = { playouts = 1 }",
+            "no player `x`",
+        ),
+    ] {
+        fs::write(folder.join("t.toml"), text).expect("the file can be written");
+        let output = run(&folder, &["tournament", "t.toml"]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}

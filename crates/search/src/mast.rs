@@ -1,0 +1,306 @@
+//! MAST, the move-average sampling technique: a move that was good in all kinds of states is tried more often.
+//!
+//! Each role has a mean per move over all simulations in which it made it, in and out of the tree. Outside the tree, and
+//! among unexplored moves in it, a move is drawn by the Gibbs distribution `exp(mean / τ) / Σ exp(mean / τ)`, or greedily:
+//! any move with chance ε, otherwise the one with the highest mean. A move never seen has a mean of its own, high by
+//! default, so that it is seen soon.
+//!
+//! In: the moves of simulations with their values. Out: moves.
+//!
+//! - Finnsson and Björnsson 2008, Simulation-Based Approach to General Game Playing (MAST, Gibbs)
+//! - Tak, Winands and Björnsson 2012, N-Grams and the Last-Good-Reply Policy (ε-greedy is better)
+//! - Tak, Winands and Björnsson 2014, Decaying Simulation Strategies (decay between moves)
+
+use agon_engine::MoveId;
+
+use crate::params::{MastChoice, Params};
+use crate::random::Random;
+
+/// Means of moves.
+pub(crate) struct Mast {
+    choice: MastChoice,
+    temperature: f32,
+    epsilon: f64,
+    unseen: f32,
+    decay: f32,
+    /// Per role and move.
+    entries: Vec<Vec<Entry>>,
+    /// Weights of the moves to draw from.
+    weights: Vec<f32>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    mean: f32,
+    count: f32,
+    /// The Gibbs weight of the mean; not a number if it must be computed again.
+    weight: f32,
+}
+
+/// Counts below this are forgotten.
+const LEAST_COUNT: f32 = 1e-3;
+
+impl Mast {
+    pub(crate) fn new(params: &Params, n_roles: usize) -> Mast {
+        Mast {
+            choice: params.mast_choice,
+            temperature: params.mast_temperature as f32,
+            epsilon: params.mast_epsilon,
+            unseen: params.mast_unseen as f32,
+            decay: params.mast_decay as f32,
+            entries: vec![Vec::new(); n_roles],
+            weights: Vec::new(),
+        }
+    }
+
+    /// A simulation in which the role made this move was worth this much.
+    #[inline]
+    pub(crate) fn add(&mut self, role: usize, of: MoveId, value: f64) {
+        let entry = self.entry_mut(role, of);
+        entry.count += 1.0;
+        entry.mean += (value as f32 - entry.mean) / entry.count;
+        entry.weight = f32::NAN;
+    }
+
+    /// The match went on by a move: what was learned before counts less.
+    pub(crate) fn decay(&mut self) {
+        if self.decay == 1.0 {
+            return;
+        }
+        for entry in self.entries.iter_mut().flatten() {
+            entry.count *= self.decay;
+            if entry.count < LEAST_COUNT {
+                *entry = Entry {
+                    mean: self.unseen,
+                    count: 0.0,
+                    weight: f32::NAN,
+                };
+            }
+        }
+    }
+
+    /// The mean of a move, if it was seen.
+    pub(crate) fn mean(&self, role: usize, of: MoveId) -> Option<f64> {
+        let entry = self.entries[role].get(of.0 as usize)?;
+        (entry.count > 0.0).then(|| f64::from(entry.mean))
+    }
+
+    /// How many moves were seen.
+    pub(crate) fn n_seen(&self) -> usize {
+        let entries = self.entries.iter().flatten();
+        entries.filter(|entry| entry.count > 0.0).count()
+    }
+
+    /// One of these moves of a role, by its place; there is at least one.
+    pub(crate) fn choose(
+        &mut self,
+        role: usize,
+        moves: impl ExactSizeIterator<Item = MoveId> + Clone,
+        random: &mut Random,
+    ) -> usize {
+        match self.choice {
+            _ if moves.len() == 1 => 0,
+            MastChoice::Gibbs => self.draw(role, moves, random),
+            MastChoice::Greedy if random.unit() < self.epsilon => {
+                random.below(moves.len() as u32) as usize
+            }
+            MastChoice::Greedy => self.best(role, moves, random),
+        }
+    }
+
+    fn draw(
+        &mut self,
+        role: usize,
+        moves: impl ExactSizeIterator<Item = MoveId> + Clone,
+        random: &mut Random,
+    ) -> usize {
+        let mut weights = std::mem::take(&mut self.weights);
+        weights.clear();
+        let mut sum = 0.0_f32;
+        for of in moves.clone() {
+            let weight = self.weight(role, of);
+            weights.push(weight);
+            sum += weight;
+        }
+        if sum < 1e-20 {
+            // All weights are as good as zero, as happens when it is cold: only their ratios count.
+            sum = self.warm(role, moves, &mut weights);
+        }
+        let mut left = random.unit() as f32 * sum;
+        let mut chosen = weights.len() - 1;
+        for (idx, &weight) in weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 {
+                chosen = idx;
+                break;
+            }
+        }
+        self.weights = weights;
+        chosen
+    }
+
+    /// Weights relative to that of the best move.
+    fn warm(
+        &mut self,
+        role: usize,
+        moves: impl Iterator<Item = MoveId>,
+        weights: &mut Vec<f32>,
+    ) -> f32 {
+        weights.clear();
+        weights.extend(moves.map(|of| self.entry_mut(role, of).mean));
+        let best = weights.iter().copied().fold(f32::MIN, f32::max);
+        for weight in &mut *weights {
+            *weight = libm::expf((*weight - best) / self.temperature);
+        }
+        weights.iter().sum()
+    }
+
+    /// The Gibbs weight of a move; a mean of 100 weighs 1.
+    #[inline]
+    fn weight(&mut self, role: usize, of: MoveId) -> f32 {
+        let temperature = self.temperature;
+        let entry = self.entry_mut(role, of);
+        if entry.weight.is_nan() {
+            entry.weight = libm::expf((entry.mean - 100.0) / temperature);
+        }
+        entry.weight
+    }
+
+    fn best(
+        &mut self,
+        role: usize,
+        moves: impl Iterator<Item = MoveId>,
+        random: &mut Random,
+    ) -> usize {
+        let (mut chosen, mut best, mut n_ties) = (0, f32::MIN, 0);
+        for (idx, of) in moves.enumerate() {
+            let mean = self.entry_mut(role, of).mean;
+            if mean > best {
+                (chosen, best, n_ties) = (idx, mean, 1);
+            } else if mean == best {
+                n_ties += 1;
+                if random.below(n_ties) == 0 {
+                    chosen = idx;
+                }
+            }
+        }
+        chosen
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, role: usize, of: MoveId) -> &mut Entry {
+        let entries = &mut self.entries[role];
+        let at = of.0 as usize;
+        if at >= entries.len() {
+            let unseen = Entry {
+                mean: self.unseen,
+                count: 0.0,
+                weight: f32::NAN,
+            };
+            entries.resize((at + 1).next_power_of_two(), unseen);
+        }
+        &mut entries[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOVES: [MoveId; 3] = [MoveId(0), MoveId(1), MoveId(2)];
+
+    fn mast(set: &[(&str, &str)]) -> Mast {
+        let mut params = Params::default();
+        for (name, value) in set {
+            params.set(name, value).expect("it can be set");
+        }
+        Mast::new(&params, 1)
+    }
+
+    /// How often each of three moves is chosen of a thousand times.
+    fn shares(mast: &mut Mast) -> [f64; 3] {
+        let mut random = Random::new(1);
+        let mut counts = [0.0; 3];
+        for _ in 0..20_000 {
+            counts[mast.choose(0, MOVES.iter().copied(), &mut random)] += 1.0 / 20_000.0;
+        }
+        counts
+    }
+
+    fn assert_near(shares: [f64; 3], expected: [f64; 3]) {
+        let is_near = shares
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| (a - b).abs() < 0.012);
+        assert!(is_near, "{shares:?} is not {expected:?}");
+    }
+
+    #[test]
+    fn means_are_incremental_and_per_role() {
+        let mut mast = Mast::new(&Params::default(), 2);
+        for value in [100.0, 0.0, 50.0] {
+            mast.add(0, MoveId(5), value);
+        }
+        mast.add(1, MoveId(5), 10.0);
+        assert_eq!(mast.mean(0, MoveId(5)), Some(50.0));
+        assert_eq!(mast.mean(1, MoveId(5)), Some(10.0));
+        assert_eq!(
+            (mast.mean(0, MoveId(4)), mast.mean(0, MoveId(900))),
+            (None, None)
+        );
+        assert_eq!(mast.n_seen(), 2);
+    }
+
+    #[test]
+    fn gibbs_draws_as_by_hand() {
+        // Means 50, 60 and 40 at τ = 10: weights 1 : e : 1/e, which are 0.2447, 0.6652 and 0.0900.
+        let mut mast = mast(&[]);
+        for (of, mean) in MOVES.into_iter().zip([50.0, 60.0, 40.0]) {
+            mast.add(0, of, mean);
+        }
+        assert_near(shares(&mut mast), [0.2447, 0.6652, 0.0900]);
+    }
+
+    #[test]
+    fn a_move_never_seen_counts_100() {
+        // Two unseen moves and one of mean 90: weights 1 : 1 : 1/e.
+        let mut mast = mast(&[]);
+        mast.add(0, MoveId(2), 90.0);
+        assert_near(shares(&mut mast), [0.4223, 0.4223, 0.1554]);
+    }
+
+    #[test]
+    fn cold_distributions_still_choose() {
+        let mut mast = mast(&[("mast_temperature", "0.01")]);
+        for (of, mean) in MOVES.into_iter().zip([50.0, 50.0, 40.0]) {
+            mast.add(0, of, mean);
+        }
+        assert_near(shares(&mut mast), [0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn greedy_takes_the_best_but_for_chance() {
+        let mut mast = mast(&[("mast_choice", "greedy"), ("mast_epsilon", "0.3")]);
+        for (of, mean) in MOVES.into_iter().zip([50.0, 60.0, 40.0]) {
+            mast.add(0, of, mean);
+        }
+        assert_near(shares(&mut mast), [0.1, 0.8, 0.1]);
+    }
+
+    #[test]
+    fn decay_makes_the_past_count_less() {
+        let mut mast = mast(&[("mast_decay", "0.2")]);
+        for _ in 0..10 {
+            mast.add(0, MoveId(0), 100.0);
+        }
+        mast.decay();
+        // Two of ten are left: two at 100 and two at 0 give 50.
+        mast.add(0, MoveId(0), 0.0);
+        mast.add(0, MoveId(0), 0.0);
+        assert!((mast.mean(0, MoveId(0)).expect("it was seen") - 50.0).abs() < 1e-4);
+        for _ in 0..10 {
+            mast.decay();
+        }
+        assert_eq!(mast.mean(0, MoveId(0)), None, "in the end it is forgotten");
+    }
+}

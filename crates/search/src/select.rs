@@ -1,0 +1,332 @@
+//! Which move a role tries in a state of the tree: the formulas.
+//!
+//! Each role chooses for itself by its own counts and means. Moves never tried come first, drawn by the playout policy or all
+//! alike; then UCT takes the highest `Q + C · sqrt(ln N / n)`, with Q mixed with RAVE or replaced by AMAF where those
+//! are on. Equal values are decided by chance. With urgency a good move may come before those never tried. Moves of which
+//! nothing better can come than what is proven are passed over.
+//!
+//! `sqrt` of the standard library is exact by IEEE 754 and so the same everywhere; `ln` is that of `libm`.
+//!
+//! - Kocsis and Szepesvári 2006, Bandit based Monte-Carlo Planning
+//! - Tak, Lanctot and Winands 2014, MCTS Variants for Simultaneous Move Games (each role by itself)
+
+use crate::mast::Mast;
+use crate::params::{Params, RaveBonus, RaveKind};
+use crate::random::Random;
+use crate::rave;
+use crate::tree::{Edge, NodeId, Span, Tree};
+use crate::urgency;
+
+/// Logarithms up to here are looked up.
+const N_LOGS: usize = 4096;
+
+/// How moves are chosen in the tree.
+pub(crate) struct Select {
+    // Constant.
+    params: Params,
+    logs: Vec<f64>,
+    // Scratch: the moves of the state that were never tried.
+    fresh: Vec<u32>,
+}
+
+impl Select {
+    pub(crate) fn new(params: &Params) -> Select {
+        Select {
+            params: params.clone(),
+            logs: (0..N_LOGS).map(|n| libm::log(n as f64)).collect(),
+            fresh: Vec::new(),
+        }
+    }
+
+    /// The edge that a role takes from a node.
+    #[inline]
+    pub(crate) fn choose(
+        &mut self,
+        tree: &Tree,
+        node: NodeId,
+        role: usize,
+        mast: Option<&mut Mast>,
+        random: &mut Random,
+    ) -> usize {
+        let span = tree.span(node, role);
+        if span.len() == 1 {
+            return span.start;
+        }
+        // Step 1. What was never tried comes first.
+        let edges = tree.edges(span.clone());
+        self.fresh.clear();
+        for (idx, edge) in edges.iter().enumerate() {
+            if edge.visits == 0 && !edge.is_closed() {
+                self.fresh.push(idx as u32);
+            }
+        }
+        let n_fresh = self.fresh.len();
+        let visits = tree.node(node).visits;
+        let is_first = !self.params.urgency || visits < urgency::LEAST_VISITS;
+        if n_fresh > 0 && (is_first || n_fresh == edges.len()) {
+            return span.start + self.draw(edges, role, mast, random);
+        }
+        // Step 2. The best of what was tried.
+        let (best, value) = self.best(tree, node, &span, random);
+        // Step 3. Is it good enough to come before the others?
+        if n_fresh > 0 {
+            let urgency = urgency::urgency(
+                self.params.urgency_value,
+                self.params.exploration,
+                self.ln(visits),
+                n_fresh as f64 / edges.len() as f64,
+                self.params.urgency_discount,
+            );
+            if value < urgency {
+                return span.start + self.draw(edges, role, mast, random);
+            }
+        }
+        span.start + best
+    }
+
+    /// One of the moves that were never tried.
+    fn draw(
+        &self,
+        edges: &[Edge],
+        role: usize,
+        mast: Option<&mut Mast>,
+        random: &mut Random,
+    ) -> usize {
+        let fresh = &self.fresh;
+        let chosen = match mast {
+            Some(mast) if self.params.mast_in_tree => {
+                let moves = fresh.iter().map(|&idx| edges[idx as usize].of);
+                mast.choose(role, moves, random)
+            }
+            _ if fresh.len() == 1 => 0,
+            _ => random.below(fresh.len() as u32) as usize,
+        };
+        fresh[chosen] as usize
+    }
+
+    /// The tried move with the highest value, and that value.
+    fn best(&self, tree: &Tree, node: NodeId, span: &Span, random: &mut Random) -> (usize, f64) {
+        let edges = tree.edges(span.clone());
+        let params = &self.params;
+        let visits = tree.node(node).visits;
+        let ln = self.ln(visits);
+        let c = params.exploration;
+        match params.rave {
+            RaveKind::Off => scan(edges, random, |_, edge| uct(edge, ln, c)),
+            RaveKind::Amaf => {
+                let later = tree.later(span.clone());
+                scan(edges, random, |idx, edge| {
+                    let bonus = params.amaf_exploration * (ln / f64::from(edge.visits)).sqrt();
+                    f64::from(later[idx].mean) + bonus
+                })
+            }
+            RaveKind::Rave => {
+                let beta = rave::beta(params.rave_k, visits);
+                if beta < rave::LEAST_BETA {
+                    return scan(edges, random, |_, edge| uct(edge, ln, c));
+                }
+                let later = tree.later(span.clone());
+                let n_later: u64 = later.iter().map(|later| u64::from(later.visits)).sum();
+                let ln_later = libm::log(n_later.max(1) as f64);
+                scan(edges, random, |idx, edge| {
+                    let later = later[idx];
+                    if later.visits == 0 {
+                        return uct(edge, ln, c);
+                    }
+                    match params.rave_bonus {
+                        RaveBonus::Both => {
+                            let bonus = c * (ln_later / f64::from(later.visits)).sqrt();
+                            let rave = f64::from(later.mean) + bonus;
+                            beta * rave + (1.0 - beta) * uct(edge, ln, c)
+                        }
+                        RaveBonus::Tree => {
+                            let mix = beta * f64::from(later.mean) + (1.0 - beta) * edge.mean();
+                            mix + c * (ln / f64::from(edge.visits)).sqrt()
+                        }
+                    }
+                })
+            }
+        }
+    }
+
+    fn ln(&self, n: u32) -> f64 {
+        match self.logs.get(n as usize) {
+            Some(&ln) if n > 0 => ln,
+            Some(_) => 0.0,
+            None => libm::log(f64::from(n)),
+        }
+    }
+}
+
+/// `Q + C · sqrt(ln N / n)`.
+#[inline]
+fn uct(edge: &Edge, ln_visits: f64, exploration: f64) -> f64 {
+    edge.mean() + exploration * (ln_visits / f64::from(edge.visits)).sqrt()
+}
+
+/// The tried move that scores highest, by chance where several do, and its score. Closed ones only if there are no others.
+#[inline]
+fn scan(edges: &[Edge], random: &mut Random, score: impl Fn(usize, &Edge) -> f64) -> (usize, f64) {
+    for takes_closed in [false, true] {
+        let (mut best, mut highest, mut n_ties) = (0, f64::NEG_INFINITY, 0);
+        for (idx, edge) in edges.iter().enumerate() {
+            if edge.visits == 0 || edge.is_closed() != takes_closed {
+                continue;
+            }
+            let value = score(idx, edge);
+            if value > highest {
+                (best, highest, n_ties) = (idx, value, 1);
+            } else if value == highest {
+                n_ties += 1;
+                if random.below(n_ties) == 0 {
+                    best = idx;
+                }
+            }
+        }
+        if n_ties > 0 {
+            return (best, highest);
+        }
+    }
+    // Nothing was tried, which happens only if all untried moves are closed.
+    (0, f64::NEG_INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agon_engine::{MoveId, State};
+
+    /// A node of one role whose edges have these visits and means, with as many visits as they have together.
+    fn tree(edges: &[(u32, f64)], later: &[(u32, f32)]) -> (Tree, NodeId) {
+        let mut tree = Tree::new(1, true, true);
+        let node = tree.add_node(0, State::default(), 0);
+        let moves: Vec<MoveId> = (0..edges.len() as u32).map(MoveId).collect();
+        tree.add_moves(&moves);
+        for (idx, &(visits, mean)) in edges.iter().enumerate() {
+            for _ in 0..visits {
+                tree.edge_mut(idx).add(mean);
+            }
+        }
+        for (idx, &(visits, mean)) in later.iter().enumerate() {
+            *tree.later_mut(idx) = crate::tree::Later { visits, mean };
+        }
+        tree.node_mut(node).visits = edges.iter().map(|&(visits, _)| visits).sum();
+        (tree, node)
+    }
+
+    /// The best tried move and its value with these settings.
+    fn check(
+        set: &[(&str, &str)],
+        edges: &[(u32, f64)],
+        later: &[(u32, f32)],
+        best: usize,
+        value: f64,
+    ) {
+        let mut params = Params::default();
+        for (name, to) in set {
+            params.set(name, to).expect("it can be set");
+        }
+        let (tree, node) = tree(edges, later);
+        let found = Select::new(&params).best(&tree, node, &(0..edges.len()), &mut Random::new(1));
+        assert_eq!(found.0, best);
+        assert!((found.1 - value).abs() < 1e-4, "{} is not {value}", found.1);
+    }
+
+    #[test]
+    fn uct_is_as_by_hand() {
+        // N = 10, ln 10 = 2.302585. Means 60 of 8, 40 of 2: bonuses 21.4596 and 42.9193 at C = 40.
+        check(&[], &[(8, 60.0), (2, 40.0)], &[], 1, 82.9193);
+        check(
+            &[("exploration", "10")],
+            &[(8, 60.0), (2, 40.0)],
+            &[],
+            0,
+            65.3649,
+        );
+        check(
+            &[("exploration", "0")],
+            &[(8, 60.0), (2, 40.0)],
+            &[],
+            0,
+            60.0,
+        );
+    }
+
+    #[test]
+    fn rave_is_as_by_hand() {
+        // N = 500, k = 500: β = 1/2. Without exploration: (60 + 20) / 2 against (40 + 70) / 2.
+        let (edges, later) = ([(400, 60.0), (100, 40.0)], [(100, 20.0), (300, 70.0)]);
+        let greedy = [("rave", "rave"), ("exploration", "0")];
+        check(&greedy, &edges, &later, 1, 55.0);
+        // ln 500 = 6.214608, over 400 and 100 its roots are 0.124646 and 0.249291; ln 400 = 5.991465, over 100 and 300 they
+        // are 0.244774 and 0.141321. At C = 40 on both parts: 40 + 20 · 0.369420 and 55 + 20 · 0.390612.
+        check(&[("rave", "rave")], &edges, &later, 1, 62.8122);
+        check(
+            &[("rave", "rave"), ("rave_bonus", "tree")],
+            &edges,
+            &later,
+            1,
+            64.9716,
+        );
+        check(&[("rave", "amaf")], &edges, &later, 1, 70.0);
+        check(
+            &[("rave", "amaf"), ("amaf_exploration", "40")],
+            &edges,
+            &later,
+            1,
+            79.9716,
+        );
+    }
+
+    fn choices(set: &[(&str, &str)], edges: &[(u32, f64)]) -> Vec<usize> {
+        let mut params = Params::default();
+        for (name, to) in set {
+            params.set(name, to).expect("it can be set");
+        }
+        let (tree, node) = tree(edges, &[]);
+        let mut select = Select::new(&params);
+        let mut random = Random::new(1);
+        let mut found: Vec<usize> = (0..50)
+            .map(|_| select.choose(&tree, node, 0, None, &mut random))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn what_was_never_tried_comes_first_in_any_order() {
+        assert_eq!(choices(&[], &[(5, 100.0), (0, 0.0), (0, 0.0)]), [1, 2]);
+        assert_eq!(
+            choices(&[], &[(1, 50.0), (1, 50.0)]),
+            [0, 1],
+            "ties by chance"
+        );
+    }
+
+    #[test]
+    fn urgency_lets_a_good_move_come_first() {
+        // N = 5, one of three left: 50 + 40 · sqrt(1.609438) / 3 = 66.9151. The best: 80 + 40 · sqrt(ln 5 / 3) = 109.3.
+        let good = [(3, 80.0), (2, 0.0), (0, 0.0)];
+        let bad = [(3, 20.0), (2, 0.0), (0, 0.0)];
+        assert_eq!(choices(&[("urgency", "yes")], &good), [0]);
+        assert_eq!(choices(&[("urgency", "yes")], &bad), [2]);
+        assert_eq!(
+            choices(&[("urgency", "yes")], &[(1, 100.0), (0, 0.0)]),
+            [1],
+            "from the second visit on"
+        );
+    }
+
+    #[test]
+    fn closed_moves_are_passed_over() {
+        let (mut tree, node) = tree(&[(8, 90.0), (2, 10.0), (0, 0.0)], &[]);
+        tree.edge_mut(0).close(true);
+        tree.edge_mut(2).close(true);
+        let mut select = Select::new(&Params::default());
+        let mut random = Random::new(1);
+        assert_eq!(select.choose(&tree, node, 0, None, &mut random), 1);
+        tree.edge_mut(1).close(true);
+        assert_eq!(select.choose(&tree, node, 0, None, &mut random), 0);
+    }
+}

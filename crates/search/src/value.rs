@@ -1,0 +1,94 @@
+//! Kinds of values of knobs: numbers, yes or no, and one of a few words.
+//!
+//! Each kind reads and prints itself and says what it may be, so that a knob needs one line in `params`.
+
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+
+/// A value that a knob can have.
+pub(crate) trait Value: Sized {
+    /// Its kind, for people.
+    fn kind() -> &'static str;
+    /// The value with this text.
+    fn read(text: &str) -> Option<Self>;
+    /// As it is written.
+    fn text(&self) -> String;
+}
+
+/// The values that a knob may have, out of all of its kind.
+pub(crate) trait Allowed<T> {
+    /// Whether it may be this one.
+    fn allows(&self, value: &T) -> bool;
+    /// All of them, for people.
+    fn text(&self) -> String;
+}
+
+impl<T: PartialOrd + Debug> Allowed<T> for RangeInclusive<T> {
+    fn allows(&self, value: &T) -> bool {
+        self.contains(value)
+    }
+
+    fn text(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl<T: Value + PartialEq> Allowed<T> for &[T] {
+    fn allows(&self, value: &T) -> bool {
+        self.contains(value)
+    }
+
+    fn text(&self) -> String {
+        let words: Vec<String> = self.iter().map(Value::text).collect();
+        words.join("|")
+    }
+}
+
+impl Value for u32 {
+    fn kind() -> &'static str {
+        "u32"
+    }
+
+    fn read(text: &str) -> Option<u32> {
+        text.parse().ok()
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for f64 {
+    fn kind() -> &'static str {
+        "f64"
+    }
+
+    fn read(text: &str) -> Option<f64> {
+        text.parse().ok().filter(|value: &f64| value.is_finite())
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for bool {
+    fn kind() -> &'static str {
+        "bool"
+    }
+
+    fn read(text: &str) -> Option<bool> {
+        match text {
+            "true" | "yes" | "on" | "1" => Some(true),
+            "false" | "no" | "off" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// Yes or no.
+pub(crate) const YES_OR_NO: &[bool] = &[false, true];
