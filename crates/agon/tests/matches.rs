@@ -200,7 +200,7 @@ fn a_clock_is_kept() {
     let args = ["tic_tac_toe", "--play-clock", "0.05", "--json", "--quiet"];
     let record = record("clock", &args);
     assert_eq!(record.play_clock, 0.05);
-    assert_eq!(record.player_names_from_host, ["mc", "mc"]);
+    assert_eq!(record.player_names_from_host, ["agon", "agon"]);
 }
 
 #[test]
@@ -266,13 +266,13 @@ fn a_simultaneous_game_and_a_puzzle_of_ones_own() {
     .assert_eq(&show(&["fingers.kif", "legal", "legal", "--seed", "2"]));
     expect![[r#"
         lamp.kif: 10 playouts per move, 10 s to prepare, seed 2
-          robot  mc
+          robot  agon
 
-          1  robot push            robot expects 100 by 10 playouts
+          1  robot push            robot expects 100 by 1 playouts
 
         over after 1 step
         role   player  goal  errors
-        robot  mc       100       0
+        robot  agon     100       0
     "#]]
     .assert_eq(&show(&["lamp.kif", "--playouts", "10", "--seed", "2"]));
 }
@@ -309,19 +309,19 @@ fn wrong_calls_are_told() {
         "unknown",
         &["tic_tac_toe", "deep_blue"],
         expect![[r#"
-        exit 2
-        --- stderr
-        agon: there is no player `deep_blue`; there are: random, legal, mc
-    "#]],
+            exit 2
+            --- stderr
+            agon: there is no player `deep_blue`; `agon params --presets` lists them all
+        "#]],
     );
     check(
         "knob",
         &["tic_tac_toe", "mc:depth=3"],
         expect![[r#"
-        exit 2
-        --- stderr
-        agon: there is no parameter `depth`; there are: most_steps
-    "#]],
+            exit 2
+            --- stderr
+            agon: there is no parameter `depth`; `agon params` lists them all
+        "#]],
     );
     check(
         "game",

@@ -189,7 +189,7 @@ fn params_lists_knobs_and_presets() {
         assert!(is_there(name), "{name}");
     }
     let text = run(&folder, &["params", "--presets"]);
-    assert!(stdout(&text).contains("Our best. The default."));
+    assert!(stdout(&text).contains("and proofs. The default."));
 }
 
 #[test]
