@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use agon::library;
 use agon_gdl::{Limits, Rules, check, parse, render};
@@ -57,6 +58,19 @@ impl Sheet {
             name: path.to_owned(),
             bytes,
         })
+    }
+
+    /// Checked rules of a game that Agon can play; otherwise the reason is the error.
+    pub(crate) fn playable(&self, limits: &Limits) -> anyhow::Result<Arc<Rules>> {
+        let rules = self.rules(limits)?;
+        if rules.is_gdl_two {
+            let reason = format!(
+                "{} is a game with hidden information (GDL-II), which Agon cannot play yet",
+                self.name
+            );
+            return Err(Unplayable(reason).into());
+        }
+        Ok(Arc::new(rules))
     }
 
     /// Checked rules; findings that forbid play become the error.

@@ -51,6 +51,6 @@ pub use interpreter::{Interpreter, InterpreterError, InterpreterMachine};
 pub use lanes::{Lanes, LanesProgram};
 pub use machine::{Fault, Machine};
 pub use perft::Perft;
-pub use playout::{Ending, Playout, ScalarPlayouts, play_out};
+pub use playout::{Ending, Playout, ScalarPlayouts, nth_bit, play_out};
 pub use scalar::{ScalarMachine, ScalarProgram};
 pub use state::{Goal, JointMove, MoveId, RoleId, State};

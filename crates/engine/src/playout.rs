@@ -141,7 +141,8 @@ fn pick(words: &[u64], rng: &mut impl Rng) -> Option<MoveId> {
 }
 
 /// The place of the n-th set bit, from 0.
-fn nth_bit(mut word: u64, n: u32) -> u32 {
+#[must_use]
+pub fn nth_bit(mut word: u64, n: u32) -> u32 {
     for _ in 0..n {
         word &= word - 1;
     }

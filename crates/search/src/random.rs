@@ -1,6 +1,6 @@
 //! The one source of chance: a seeded generator with the few draws that bots need.
 
-use agon_engine::MoveId;
+use agon_engine::{MoveId, nth_bit};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -51,14 +51,6 @@ impl Random {
         }
         None
     }
-}
-
-/// The place of the n-th set bit, from 0.
-fn nth_bit(mut word: u64, n: u32) -> u32 {
-    for _ in 0..n {
-        word &= word - 1;
-    }
-    word.trailing_zeros()
 }
 
 #[cfg(test)]

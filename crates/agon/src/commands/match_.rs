@@ -115,14 +115,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let entrants = entrants?;
     let limits = Limits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
-    let rules = Arc::new(sheet.rules(&limits)?);
-    if rules.is_gdl_two {
-        eprintln!(
-            "agon: {} is a game with hidden information (GDL-II), which Agon cannot play yet",
-            sheet.name
-        );
-        return Ok(ExitCode::from(1));
-    }
+    let rules = sheet.playable(&limits)?;
     let n_roles = rules.roles.len();
     if entrants.len() > n_roles {
         bail!(

@@ -64,14 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let preset = Preset::parse(&args.against)?;
     let limits = Limits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
-    let rules = Arc::new(sheet.rules(&limits)?);
-    if rules.is_gdl_two {
-        eprintln!(
-            "agon: {} is a game with hidden information (GDL-II), which Agon cannot play yet",
-            sheet.name
-        );
-        return Ok(ExitCode::from(1));
-    }
+    let rules = sheet.playable(&limits)?;
     let until = Instant::now() + args.setup_limit;
     let is_late = || Instant::now() > until;
     let game = Arc::new(Game::compile(rules, &Default::default(), &is_late)?);

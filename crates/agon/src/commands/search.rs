@@ -83,14 +83,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let preset = Preset::parse(&args.player)?;
     let limits = GdlLimits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
-    let rules = Arc::new(sheet.rules(&limits)?);
-    if rules.is_gdl_two {
-        eprintln!(
-            "agon: {} is a game with hidden information (GDL-II), which Agon cannot play yet",
-            sheet.name
-        );
-        return Ok(ExitCode::from(1));
-    }
+    let rules = sheet.playable(&limits)?;
     let game = Arc::new(Game::compile(rules, &GroundLimits::default(), &|| false)?);
     let mut bot = preset.bot(&game, args.seed);
     let state = match &args.moves {
