@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_engine::{Machine, Perft};
+use agon_engine::Perft;
 use serde::Deserialize;
 
 /// What is expected of a game.
@@ -36,17 +36,11 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Counts>, toml::de::Error> {
 }
 
 impl Counts {
-    /// Counts on an engine, as deep as the counts are at most `most`, and compares.
+    /// Counts as deep as the counts are at most `most`, and compares.
     ///
     /// # Errors
     /// Tells the first depth with another count, or that the engine gave up.
-    pub fn compare(
-        &self,
-        machine: &mut dyn Machine,
-        n_roles: usize,
-        most: u64,
-    ) -> Result<(), String> {
-        let mut perft = Perft::new(machine, n_roles);
+    pub fn compare(&self, perft: &mut Perft<'_>, most: u64) -> Result<(), String> {
         let expected = self.counts.iter().take_while(|&&count| count <= most);
         for (idx, &expected) in expected.enumerate() {
             let found = perft.next().unwrap_or(0);
@@ -55,7 +49,7 @@ impl Counts {
                 return Err(format!("depth {depth}: {found} sequences, not {expected}"));
             }
         }
-        match machine.take_fault() {
+        match perft.take_fault() {
             Some(fault) => Err(format!("the engine gave up: {fault}")),
             None => Ok(()),
         }

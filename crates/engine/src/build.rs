@@ -18,7 +18,7 @@ pub fn build(program: &GroundProgram) -> Network {
     let n_bases = program.fluents.len() as u32;
     let mut construction = Construction {
         program,
-        builder: Builder::new(n_bases, n_inputs),
+        builder: Builder::new(n_bases, n_inputs).with_room(program.n_rules(), program.n_literals()),
         signals: vec![None; program.n_atoms() as usize],
         is_loop: vec![false; program.n_atoms() as usize],
         scratch: (Vec::new(), Vec::new()),

@@ -130,6 +130,9 @@ enum Unit {
 /// Nodes and components, each after all that it reads.
 fn topological(network: &Network, levels: &Levels, cyclic: &[Vec<u32>]) -> Vec<Unit> {
     let n_nodes = network.n_nodes();
+    if cyclic.is_empty() {
+        return network.nodes().map(Unit::Node).collect();
+    }
     let unit_of = |node: NodeId| match levels.component[node.idx()] {
         NONE => node.idx(),
         component => n_nodes + component as usize,

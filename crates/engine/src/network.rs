@@ -235,6 +235,45 @@ impl Network {
             .chain([self.terminal])
     }
 
+    /// The same network without the loops and gates that are not needed: no gate reads them, nor does an output.
+    pub(crate) fn keep(&self, is_needed: &[bool]) -> Network {
+        let given = 1 + (self.n_bases + self.n_inputs) as usize;
+        let is_kept = |node: usize| node < given || is_needed[node];
+        let n_kept = (0..self.n_nodes()).filter(|&node| is_kept(node)).count();
+        let mut kept = Network {
+            kinds: Vec::with_capacity(n_kept),
+            n_bases: self.n_bases,
+            n_inputs: self.n_inputs,
+            ..Network::default()
+        };
+        let mut new = vec![Signal::FALSE; self.n_nodes()];
+        let map = |new: &[Signal], signal: Signal| {
+            new[signal.node().idx()].complement_if(signal.is_complement())
+        };
+        let mut loops = Vec::new();
+        for node in (0..self.n_nodes()).filter(|&node| is_kept(node)) {
+            new[node] = Signal::new(NodeId(kept.kinds.len() as u32), false);
+            kept.kinds.push(match self.kinds[node] {
+                Kind::Loop(of) => {
+                    loops.push(self.loops[of as usize]);
+                    Kind::Loop(loops.len() as u32 - 1)
+                }
+                Kind::And(start, end) => {
+                    let first = kept.signals.len() as u32;
+                    // The order of the nodes is kept, so the signals of a gate stay sorted.
+                    let inputs = &self.signals[start as usize..end as usize];
+                    kept.signals
+                        .extend(inputs.iter().map(|&signal| map(&new, signal)));
+                    Kind::And(first, kept.signals.len() as u32)
+                }
+                given => given,
+            });
+        }
+        self.map_outputs(&mut kept, |signal| map(&new, signal));
+        kept.loops = loops.iter().map(|&signal| map(&new, signal)).collect();
+        kept
+    }
+
     /// The same network with other outputs: `map` gives each node's new signal.
     pub(crate) fn map_outputs(&self, into: &mut Network, map: impl Fn(Signal) -> Signal) {
         let all = |signals: &[Signal]| signals.iter().map(|&signal| map(signal)).collect();
@@ -327,6 +366,17 @@ impl Builder {
             by_inputs: HashTable::new(),
             scratch: Vec::new(),
         }
+    }
+
+    /// With room for so many gates that read so many signals.
+    #[must_use]
+    pub fn with_room(mut self, n_gates: usize, n_signals: usize) -> Builder {
+        let network = &self.network;
+        self.by_inputs
+            .reserve(n_gates, |&node| hash(network.inputs_of(node)));
+        self.network.kinds.reserve(n_gates);
+        self.network.signals.reserve(n_signals);
+        self
     }
 
     /// The signal of a base.

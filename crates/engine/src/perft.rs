@@ -8,7 +8,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::machine::Machine;
+use crate::lanes::Lanes;
+use crate::machine::{Fault, Machine};
 use crate::state::{JointMove, MoveId, RoleId, State};
 
 /// Counts depth by depth: the first item is the number of joint moves in the first state, and so on. It ends when no
@@ -28,22 +29,40 @@ use crate::state::{JointMove, MoveId, RoleId, State};
 /// assert_eq!(counts, [2, 4, 6, 8]);
 /// ```
 pub struct Perft<'a> {
-    machine: &'a mut dyn Machine,
+    engine: Engine<'a>,
     n_roles: usize,
     /// The states of the current depth, each with the number of ways to it.
     frontier: FxHashMap<State, u64>,
     is_first: bool,
 }
 
+enum Engine<'a> {
+    Machine(&'a mut dyn Machine),
+    Lanes(&'a mut Lanes),
+}
+
+/// So many states are looked at, and so many joint moves made, at once.
+const AT_ONCE: usize = 4096;
+
 impl<'a> Perft<'a> {
     /// Counts from the state that the machine is in.
     #[must_use]
     pub fn new(machine: &'a mut dyn Machine, n_roles: usize) -> Perft<'a> {
-        let frontier = FxHashMap::from_iter([(machine.state(), 1)]);
+        let first = machine.state();
+        Perft::from(Engine::Machine(machine), n_roles, first)
+    }
+
+    /// Counts on lanes, from this state.
+    #[must_use]
+    pub fn on_lanes(lanes: &'a mut Lanes, n_roles: usize, first: State) -> Perft<'a> {
+        Perft::from(Engine::Lanes(lanes), n_roles, first)
+    }
+
+    fn from(engine: Engine<'a>, n_roles: usize, first: State) -> Perft<'a> {
         Perft {
-            machine,
+            engine,
             n_roles,
-            frontier,
+            frontier: FxHashMap::from_iter([(first, 1)]),
             is_first: true,
         }
     }
@@ -54,30 +73,89 @@ impl<'a> Perft<'a> {
         self.frontier.len()
     }
 
-    /// The legal moves of each role in a state; empty where the match does not go on.
-    fn legal(&mut self, state: &State) -> Vec<Vec<MoveId>> {
-        self.machine.load(state);
-        if self.machine.is_terminal() {
-            return Vec::new();
+    /// Why the counts since the last call are not the true ones, if so.
+    pub fn take_fault(&mut self) -> Option<Fault> {
+        match &mut self.engine {
+            Engine::Machine(machine) => machine.take_fault(),
+            Engine::Lanes(_) => None,
         }
-        RoleId::all(self.n_roles)
-            .map(|role| self.machine.legal_moves(role).to_vec())
-            .collect()
     }
 
     /// Goes one step on from all states.
     fn step(&mut self) {
-        let mut next = FxHashMap::default();
-        for (state, n_ways) in std::mem::take(&mut self.frontier) {
-            let legal = self.legal(&state);
-            for_each_joint(&legal, |joint| {
-                self.machine.load(&state);
-                self.machine.advance(joint);
-                let ways: &mut u64 = next.entry(self.machine.state()).or_default();
-                *ways = ways.saturating_add(n_ways);
-            });
+        let frontier: Vec<(State, u64)> = std::mem::take(&mut self.frontier).into_iter().collect();
+        let mut next: FxHashMap<State, u64> = FxHashMap::default();
+        let mut reach = |state: State, n_ways: u64| {
+            let ways = next.entry(state).or_default();
+            *ways = ways.saturating_add(n_ways);
+        };
+        for chunk in frontier.chunks(AT_ONCE) {
+            let states: Vec<&State> = chunk.iter().map(|(state, _)| state).collect();
+            let mut steps: Vec<(usize, JointMove)> = Vec::new();
+            for (idx, legal) in self.engine.legal(&states, self.n_roles).iter().enumerate() {
+                for_each_joint(legal, |joint| {
+                    steps.push((idx, joint.clone()));
+                    if steps.len() == AT_ONCE {
+                        let steps = std::mem::take(&mut steps);
+                        let see = |step: usize, state| reach(state, chunk[steps[step].0].1);
+                        self.engine.advance(&states, &steps, see);
+                    }
+                });
+            }
+            let see = |step: usize, state| reach(state, chunk[steps[step].0].1);
+            self.engine.advance(&states, &steps, see);
         }
         self.frontier = next;
+    }
+}
+
+impl Engine<'_> {
+    /// The legal moves of each role in each state; empty where the match does not go on.
+    fn legal(&mut self, states: &[&State], n_roles: usize) -> Vec<Vec<Vec<MoveId>>> {
+        let mut legal = vec![Vec::new(); states.len()];
+        match self {
+            Engine::Machine(machine) => {
+                for (legal, state) in legal.iter_mut().zip(states) {
+                    machine.load(state);
+                    if !machine.is_terminal() {
+                        let moves = |role| machine.legal_moves(role).to_vec();
+                        *legal = RoleId::all(n_roles).map(moves).collect();
+                    }
+                }
+            }
+            Engine::Lanes(lanes) => lanes.expand(states, |idx, expanded| {
+                if !expanded.is_terminal() {
+                    let moves = |role| expanded.legal_moves(role).to_vec();
+                    legal[idx] = RoleId::all(n_roles).map(moves).collect();
+                }
+            }),
+        }
+        legal
+    }
+
+    /// Makes each joint move in the state of its index; `see` gets the place of the step and the state that it leads to.
+    fn advance(
+        &mut self,
+        states: &[&State],
+        steps: &[(usize, JointMove)],
+        mut see: impl FnMut(usize, State),
+    ) {
+        match self {
+            Engine::Machine(machine) => {
+                for (step, (idx, joint)) in steps.iter().enumerate() {
+                    machine.load(states[*idx]);
+                    machine.advance(joint);
+                    see(step, machine.state());
+                }
+            }
+            Engine::Lanes(lanes) => {
+                let from: Vec<&State> = steps.iter().map(|&(idx, _)| states[idx]).collect();
+                let joints: Vec<&[MoveId]> = steps.iter().map(|(_, joint)| joint.moves()).collect();
+                lanes.advance(&from, &joints, |step, words| {
+                    see(step, State::from_words(words.into()));
+                });
+            }
+        }
     }
 }
 
@@ -88,13 +166,18 @@ impl Iterator for Perft<'_> {
         if !std::mem::take(&mut self.is_first) {
             self.step();
         }
-        let frontier = std::mem::take(&mut self.frontier);
+        let (states, ways): (Vec<&State>, Vec<u64>) = self
+            .frontier
+            .iter()
+            .map(|(state, &ways)| (state, ways))
+            .unzip();
         let mut count = 0_u64;
-        for (state, &n_ways) in &frontier {
-            let legal = self.legal(state);
-            count = count.saturating_add(n_joint(&legal).saturating_mul(n_ways));
+        for (states, ways) in states.chunks(AT_ONCE).zip(ways.chunks(AT_ONCE)) {
+            let legal = self.engine.legal(states, self.n_roles);
+            for (legal, &n_ways) in legal.iter().zip(ways) {
+                count = count.saturating_add(n_joint(legal).saturating_mul(n_ways));
+            }
         }
-        self.frontier = frontier;
         (count > 0).then_some(count)
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon::suite;
-use agon_engine::{Game, Interpreter, Machine, Perft};
+use agon_engine::lanes::{Lanes, LanesOptions};
+use agon_engine::{Game, Interpreter, Machine, Perft, State};
 use agon_gdl::{Limits, Rules};
 use agon_ground::GroundLimits;
 use anyhow::{Context, bail};
@@ -58,6 +59,8 @@ enum Engines {
     Interpreter,
     /// The network, one state at a time
     Scalar,
+    /// The network, many states at a time
+    Lanes,
     /// All of them, for a suite
     All,
 }
@@ -84,19 +87,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => None,
         Some(Engines::Interpreter) => Some(EngineArg::Interpreter),
         Some(Engines::Scalar) => Some(EngineArg::Scalar),
+        Some(Engines::Lanes) => Some(EngineArg::Lanes),
         Some(Engines::All) => bail!("--engine all is for a suite"),
     };
-    let (engine, mut machine) = machine(rules, engine)?;
+    let (engine, mut counter) = counter(rules, engine)?;
     let job = Job {
         name,
         depth,
         engine,
         json: args.json,
     };
-    job.count(&mut *machine, n_roles)?;
-    if let Some(fault) = machine.take_fault() {
-        bail!("the counts are wrong, the engine gave up: {fault}");
-    }
+    job.count(counter.perft(n_roles))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -117,7 +118,8 @@ fn run_suite(file: &str, args: &Args) -> anyhow::Result<ExitCode> {
     let engines: &[EngineArg] = match args.engine {
         Some(Engines::Interpreter) => &[EngineArg::Interpreter],
         None | Some(Engines::Scalar) => &[EngineArg::Scalar],
-        Some(Engines::All) => &[EngineArg::Scalar, EngineArg::Interpreter],
+        Some(Engines::Lanes) => &[EngineArg::Lanes],
+        Some(Engines::All) => &[EngineArg::Scalar, EngineArg::Lanes, EngineArg::Interpreter],
     };
     let limits = Limits::default();
     let mut out = stdout().lock();
@@ -126,10 +128,10 @@ fn run_suite(file: &str, args: &Args) -> anyhow::Result<ExitCode> {
         let rules = Arc::new(Sheet::find(name, &limits)?.rules(&limits)?);
         for &engine in engines {
             let started = Instant::now();
-            let compared = machine(Arc::clone(&rules), Some(engine))
+            let compared = counter(Arc::clone(&rules), Some(engine))
                 .map_err(|error| error.to_string())
-                .and_then(|(_, mut machine)| {
-                    expected.compare(&mut *machine, rules.roles.len(), args.most)
+                .and_then(|(_, mut counter)| {
+                    expected.compare(&mut counter.perft(rules.roles.len()), args.most)
                 });
             match compared {
                 Ok(()) => n_passed += 1,
@@ -164,20 +166,38 @@ impl Verdict<'_> {
     }
 }
 
+/// An engine in the initial state.
+enum Counter {
+    Machine(Box<dyn Machine>),
+    Lanes(Box<Lanes>, State),
+}
+
+impl Counter {
+    fn perft(&mut self, n_roles: usize) -> Perft<'_> {
+        match self {
+            Counter::Machine(machine) => Perft::new(&mut **machine, n_roles),
+            Counter::Lanes(lanes, first) => Perft::on_lanes(lanes, n_roles, first.clone()),
+        }
+    }
+}
+
 /// The engine asked for, or the best one for this game.
-fn machine(
-    rules: Arc<Rules>,
-    engine: Option<EngineArg>,
-) -> anyhow::Result<(EngineArg, Box<dyn Machine>)> {
+fn counter(rules: Arc<Rules>, engine: Option<EngineArg>) -> anyhow::Result<(EngineArg, Counter)> {
     if engine == Some(EngineArg::Interpreter) {
         let interpreter = Arc::new(Interpreter::new(rules)?);
-        return Ok((EngineArg::Interpreter, Box::new(interpreter.machine())));
+        let machine = Box::new(interpreter.machine());
+        return Ok((EngineArg::Interpreter, Counter::Machine(machine)));
     }
     let game = Game::compile(rules, &GroundLimits::default(), &|| false)?;
-    match (game.ground_error(), engine) {
-        (None, _) => Ok((EngineArg::Scalar, game.machine())),
-        (Some(error), Some(_)) => bail!("the scalar engine cannot play it: {error}"),
-        (Some(_), None) => Ok((EngineArg::Interpreter, game.machine())),
+    match (game.grounded(), game.ground_error(), engine) {
+        (Some(grounded), _, Some(EngineArg::Lanes)) => {
+            let lanes = Box::new(grounded.lanes(&LanesOptions::default()));
+            let first = grounded.initial_state().clone();
+            Ok((EngineArg::Lanes, Counter::Lanes(lanes, first)))
+        }
+        (Some(_), ..) => Ok((EngineArg::Scalar, Counter::Machine(game.machine()))),
+        (None, Some(error), Some(_)) => bail!("the network cannot play it: {error}"),
+        (None, ..) => Ok((EngineArg::Interpreter, Counter::Machine(game.machine()))),
     }
 }
 
@@ -191,14 +211,13 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Counts depth by depth and prints.
-    fn count(&self, machine: &mut dyn Machine, n_roles: usize) -> anyhow::Result<()> {
+    fn count(&self, mut perft: Perft<'_>) -> anyhow::Result<()> {
         let started = Instant::now();
         let mut counts = Vec::new();
         let mut out = stdout().lock();
         if !self.json {
             writeln!(out, "{:>5} {:>20} {:>10}", "depth", "sequences", "seconds")?;
         }
-        let mut perft = Perft::new(machine, n_roles);
         for depth in 1..=self.depth {
             // Where no sequence goes on there are none of this length, nor of any greater one.
             let Some(count) = perft.next() else { break };
@@ -222,6 +241,9 @@ impl Job<'_> {
             };
             writeln!(out, "{}", serde_json::to_string(&report)?)?;
         }
-        Ok(())
+        match perft.take_fault() {
+            Some(fault) => bail!("the counts are wrong, the engine gave up: {fault}"),
+            None => Ok(()),
+        }
     }
 }

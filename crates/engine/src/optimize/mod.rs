@@ -131,14 +131,16 @@ const HUGE: usize = 4_000_000;
 #[must_use]
 pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimized {
     let mut reports = vec![PassReport::new(None, std::slice::from_ref(network))];
-    let mut network = prune::prune(network);
-    if passes.contains(&Pass::Sequential) {
-        network = sequential::sequential(&network, initial);
+    let mut network = if passes.contains(&Pass::Sequential) {
+        let folded = sequential::sequential(network, initial);
         reports.push(PassReport::new(
             Some(Pass::Sequential),
-            std::slice::from_ref(&network),
+            std::slice::from_ref(&folded),
         ));
-    }
+        folded
+    } else {
+        prune::prune(network)
+    };
     if passes.contains(&Pass::Forced) {
         network = forced::forced(&network);
         reports.push(PassReport::new(
@@ -146,15 +148,22 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
             std::slice::from_ref(&network),
         ));
     }
-    let is_huge = network.n_edges() > HUGE;
-    let phases = if passes.contains(&Pass::Phases) && !is_huge {
+    if network.n_edges() > HUGE {
+        return Optimized {
+            phases: Phases::none(),
+            networks: vec![network],
+            reports,
+            split: None,
+        };
+    }
+    let phases = if passes.contains(&Pass::Phases) {
         phases::find(&network, initial)
     } else {
         Phases::none()
     };
     // What takes seconds for one form is not tried for two.
     if phases.len() == 1 || network.n_edges() > LARGE {
-        let mut only = reduce(&network, phases, if is_huge { &[] } else { passes });
+        let mut only = reduce(&network, phases, passes);
         reports.append(&mut only.reports);
         only.reports = reports;
         return only;

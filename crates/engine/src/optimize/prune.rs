@@ -1,20 +1,18 @@
-//! Drops gates that no output needs, and folds what has become constant or equal.
+//! Drops gates that no output needs; every other pass may leave rubbish behind and end with this one.
 //!
-//! Rebuilds the network through its builder, so every other pass may leave rubbish behind and end with this one.
+//! [`rebuild`] also folds what becomes constant or equal when signals are replaced by others.
 
 use crate::network::{Builder, Network, Node, Signal};
 
 /// The same network, with only what its outputs need.
 #[must_use]
 pub(crate) fn prune(network: &Network) -> Network {
-    rebuild(network, |signal| signal)
+    network.keep(&needed(network, |signal| signal))
 }
 
-/// Rebuilds a network from its outputs, after `replace` has had a look at every signal that a gate or output reads.
-/// Loops that nothing reads any more are gone.
-pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> Network {
+/// Which nodes the outputs need, after `replace` has had a look at every signal that a gate or output reads.
+fn needed(network: &Network, replace: impl Fn(Signal) -> Signal) -> Vec<bool> {
     let mut is_needed = vec![false; network.n_nodes()];
-    let of_loops = |of: u32| replace(network.loops[of as usize]);
     let mut queue: Vec<Signal> = Vec::new();
     queue.extend(
         network
@@ -38,11 +36,21 @@ pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> 
         }
         match network.node(node) {
             Node::And(signals) => queue.extend(signals.iter().map(|&signal| replace(signal))),
-            Node::Loop(of) => queue.push(of_loops(of)),
+            Node::Loop(of) => queue.push(replace(network.loops[of as usize])),
             _ => {}
         }
     }
-    let mut builder = Builder::new(network.n_bases, network.n_inputs);
+    is_needed
+}
+
+/// Rebuilds a network from its outputs, after `replace` has had a look at every signal that a gate or output reads.
+/// Loops that nothing reads any more are gone.
+pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> Network {
+    let is_needed = needed(network, &replace);
+    let of_loops = |of: u32| replace(network.loops[of as usize]);
+    let n_needed = is_needed.iter().filter(|&&is_needed| is_needed).count();
+    let mut builder =
+        Builder::new(network.n_bases, network.n_inputs).with_room(n_needed, network.n_edges());
     let mut new: Vec<Signal> = vec![Signal::FALSE; network.n_nodes()];
     let mut loops = Vec::new();
     let mut inputs = Vec::new();

@@ -17,7 +17,8 @@ pub(crate) fn rewrite(
     network: &Network,
     mut gate: impl FnMut(&mut Builder, &Carried, NodeId, &[Signal]) -> Signal,
 ) -> Network {
-    let mut builder = Builder::new(network.n_bases, network.n_inputs);
+    let mut builder = Builder::new(network.n_bases, network.n_inputs)
+        .with_room(network.n_gates(), network.n_edges());
     let mut carried = Carried(vec![Signal::FALSE; network.n_nodes()]);
     let mut loops = Vec::new();
     for node in network.nodes() {
