@@ -12,12 +12,13 @@
 
 mod sheets;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use agon_engine::lanes::{
-    Choosing, Cut, CutScore, DeferGoals, Ending, Finished, Job, LanePolicy, LaneView, Lanes,
-    LanesOptions, LanesProgram, LayoutOptions, Simd, Until, Weights,
+    Choosing, Cut, CutScore, DeferGoals, Ending, Finished, GoalSum, Job, LanePolicy, LaneView,
+    Lanes, LanesOptions, LanesProgram, LayoutOptions, Simd, Sums, Until, Weights,
 };
 use agon_engine::optimize::Pass;
 use agon_engine::{Goal, Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId, State};
@@ -236,6 +237,7 @@ fn play(
         moves: true,
         states: true,
         goal_trace: true,
+        sums: false,
     };
     let mut lanes = Lanes::new(program, &options);
     let n_roles = referee.n_roles;
@@ -319,6 +321,80 @@ fn play(
     all
 }
 
+/// Playouts that are added up give the sums of those that are handed over one by one.
+fn add_up(referee: &Referee, layout: &LayoutOptions, starts: &[State], choosing: &Choosing) {
+    let program = Arc::new(LanesProgram::new(&referee.game, layout));
+    let lanes = |sums| {
+        let options = LanesOptions {
+            seed: 5,
+            sums,
+            ..LanesOptions::default()
+        };
+        let mut lanes = Lanes::new(Arc::clone(&program), &options);
+        lanes.set_choosing(choosing);
+        lanes
+    };
+    let (mut single, mut added) = (lanes(false), lanes(true));
+    let goal = Goal::new(30).expect("a goal");
+    let cuts = [
+        None,
+        Some((4, CutScore::Goals)),
+        Some((3, CutScore::Constant(goal))),
+    ];
+    let jobs: Vec<Job<'_>> = (starts.iter().enumerate())
+        .map(|(idx, state)| Job {
+            n_playouts: [1, 7, 300][idx % 3],
+            cut: cuts[idx % 4 % 3].map(|(after, score)| Cut { after, score }),
+            most_steps: MOST_STEPS,
+            // Some jobs share a tag.
+            ..Job::new(state, (idx / 2) as u64)
+        })
+        .collect();
+    let mut expected: BTreeMap<u64, Sums> = BTreeMap::new();
+    let mut found: BTreeMap<u64, Sums> = BTreeMap::new();
+    single.submit(&jobs);
+    added.submit(&jobs);
+    while !single.is_idle() {
+        for lanes in [&mut single, &mut added] {
+            lanes.run(Until::Steps(3));
+        }
+        assert_eq!(single.n_finished(), added.n_finished());
+        single.drain(|playout| {
+            let sums = expected.entry(playout.tag()).or_default();
+            sums.n_playouts += 1;
+            sums.n_steps += u64::from(playout.steps());
+            match playout.ending() {
+                Ending::Terminal => {}
+                Ending::Cut => sums.n_cut += 1,
+                Ending::StepLimit => sums.n_step_limit += 1,
+                Ending::NoLegalMove(_) => sums.n_no_legal_move += 1,
+            }
+            sums.goals.resize(referee.n_roles, GoalSum::default());
+            for (role, to) in RoleId::all(referee.n_roles).zip(&mut sums.goals) {
+                if let Some(goal) = playout.goal(role) {
+                    to.sum += u64::from(goal.value());
+                    to.n += 1;
+                }
+            }
+        });
+        added.drain_sums(|tag, sums| {
+            let to = found.entry(tag).or_default();
+            to.n_playouts += sums.n_playouts;
+            to.n_steps += sums.n_steps;
+            to.n_cut += sums.n_cut;
+            to.n_step_limit += sums.n_step_limit;
+            to.n_no_legal_move += sums.n_no_legal_move;
+            to.goals.resize(sums.goals.len(), GoalSum::default());
+            for (to, goal) in to.goals.iter_mut().zip(&sums.goals) {
+                to.sum += goal.sum;
+                to.n += goal.n;
+            }
+        });
+    }
+    assert!(added.is_idle());
+    assert_eq!(found, expected);
+}
+
 fn check(
     name: &str,
     sheet: &str,
@@ -341,6 +417,12 @@ fn check(
             // So that a failure says where.
             eprintln!("{name} {layout:?}");
             let seen = play(&mut referee, layout, 1, n_playouts, choosing);
+            let starts: Vec<State> = (seen.iter().take(12))
+                .map(|seen| seen.last.clone())
+                .collect();
+            let initial = referee.game.initial_state().clone();
+            let starts = [&[initial], starts.as_slice()].concat();
+            add_up(&referee, layout, &starts, choosing[0]);
             match &first {
                 None => first = Some(seen),
                 Some(first) => assert!(*first == seen, "{name}: other playouts with {layout:?}"),

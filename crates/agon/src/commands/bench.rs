@@ -428,6 +428,7 @@ fn set_up_lanes(
     let program = Arc::new(LanesProgram::new(&grounded, &layout));
     let options = LanesOptions {
         seed: args.seed,
+        sums: true,
         ..LanesOptions::default()
     };
     let lanes = Lanes::new(program, &options);
@@ -531,7 +532,14 @@ fn play_lanes(grounded: &Grounded, lanes: &mut Lanes, tally: &mut Tally) {
 }
 
 fn drain(lanes: &mut Lanes, tally: &mut Tally) {
-    lanes.drain(|playout| tally.add(playout.steps(), |role| playout.goal(role)));
+    lanes.drain_sums(|_, sums| {
+        tally.n_playouts += sums.n_playouts;
+        tally.n_transitions += sums.n_steps;
+        for (to, goal) in tally.goals.iter_mut().zip(&sums.goals) {
+            to.0 += goal.sum;
+            to.1 += goal.n;
+        }
+    });
 }
 
 /// Sums over playouts.

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 
 use super::job::{AtLimit, CutScore, Ending, Job, Record, Ticket};
 use super::program::LanesProgram;
+use super::sums::{GoalsOfBlock, Ledger};
 use super::transpose::states_to_rows;
 use crate::state::RoleId;
 
@@ -22,8 +23,8 @@ pub(super) struct Block {
     /// Lanes that play.
     tickets: [Ticket; 64],
     starts: [u64; 64],
-    /// The entry that all tickets are of, if they are of one.
-    common: Option<u64>,
+    /// The entry that lanes were last refilled from, and the lanes whose tickets are of it.
+    latest: (u64, u64),
     /// The first step in which some playout may reach its limit.
     deadline: u64,
     /// Jobs by phase, and what stands on the stage.
@@ -34,7 +35,9 @@ pub(super) struct Block {
     pub(super) records: Vec<Record>,
     pub(super) goals: Vec<u8>,
     pub(super) states: Vec<u64>,
-    /// The record of the playout that ended last in each lane.
+    /// The same added up, where nobody asks for each of them.
+    pub(super) ledger: Ledger,
+    /// The record of the playout that ended last in each lane; its page in the ledger, where playouts are added up.
     pub(super) last_records: [u32; 64],
     /// 64 states, while they are put on the stage.
     incoming: Vec<u64>,
@@ -96,7 +99,7 @@ impl Block {
         Block {
             tickets: [Ticket::NONE; 64],
             starts: [0; 64],
-            common: None,
+            latest: (0, 0),
             deadline: u64::MAX,
             queues: (0..program.phases.len())
                 .map(|_| Queue::default())
@@ -106,6 +109,7 @@ impl Block {
             records: Vec::new(),
             goals: Vec::new(),
             states: Vec::new(),
+            ledger: Ledger::new(program.n_roles),
             last_records: [0; 64],
             incoming: vec![0; 64 * program.n_state_words],
         }
@@ -151,6 +155,12 @@ impl Block {
         self.records.clear();
         self.goals.clear();
         self.states.clear();
+        self.ledger.clear();
+    }
+
+    /// Number of playouts that have ended and were not drained.
+    pub(super) fn n_ended(&self) -> usize {
+        self.records.len() + self.ledger.n_ended
     }
 
     /// The first step of the playouts in these lanes.
@@ -183,24 +193,24 @@ impl Block {
         }
         // Many playouts of one job: the tickets are the same as before.
         let (serial, filled) = of_phase.filled;
-        if self.common != Some(serial) || taken & !filled != 0 {
-            for lane in bits(taken) {
-                self.tickets[lane] = of_phase.tickets[lane];
-            }
-            let is_common = taken == u64::MAX && filled == u64::MAX;
-            self.common = is_common.then_some(serial);
+        if self.latest.0 != serial {
+            self.latest = (serial, 0);
         }
-        // The ticket of any of them, if they are all the same.
-        let first = self.tickets[taken.trailing_zeros() as usize];
-        self.deadline = self.deadline.min(now + u64::from(first.limit));
+        let of_latest = self.latest.1;
+        for lane in bits(taken & !(of_latest & filled)) {
+            self.tickets[lane] = of_phase.tickets[lane];
+        }
+        self.latest.1 = of_latest & !taken | taken & filled;
         for lane in bits(taken) {
             self.starts[lane] = now;
         }
-        if self.common.is_none() {
+        let soonest = if taken & !self.latest.1 == 0 {
+            self.tickets[taken.trailing_zeros() as usize].limit
+        } else {
             let limits = bits(taken).map(|lane| self.tickets[lane].limit);
-            let soonest = limits.min().unwrap_or(first.limit);
-            self.deadline = self.deadline.min(now + u64::from(soonest));
-        }
+            limits.min().unwrap_or(u32::MAX)
+        };
+        self.deadline = self.deadline.min(now + u64::from(soonest));
         taken
     }
 
@@ -306,6 +316,58 @@ impl Block {
                 self.goals[record * n_roles..(record + 1) * n_roles].fill(goal.value());
             }
         }
+    }
+
+    /// Adds up playouts that end in step `now`, with their goals if these are known; tells the lanes whose goals are not.
+    #[inline(always)]
+    pub(super) fn add_up(
+        &mut self,
+        lanes: u64,
+        now: u64,
+        terminal: u64,
+        expired: u64,
+        goals: Option<&GoalsOfBlock<'_>>,
+    ) -> u64 {
+        let (mut open, mut left) = (lanes, lanes);
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            let together = match left & self.latest.1 {
+                of_latest if of_latest >> first & 1 == 1 => of_latest,
+                _ => 1 << first,
+            };
+            left &= !together;
+            let ticket = &self.tickets[first];
+            let page = self.ledger.page_of(ticket.tag);
+            let sums = self.ledger.page(page);
+            let n = u64::from(together.count_ones());
+            let mut starts = 0;
+            for lane in bits(together) {
+                starts += self.starts[lane];
+                self.last_records[lane] = page;
+            }
+            sums.n_playouts += n;
+            sums.n_steps += n * now - starts;
+            let early = together & !terminal;
+            if early != 0 {
+                let n_expired = u64::from((early & expired).count_ones());
+                sums.n_no_legal_move += u64::from((early & !expired).count_ones());
+                match ticket.at_limit {
+                    AtLimit::StepLimit => sums.n_step_limit += n_expired,
+                    AtLimit::Cut(score) => {
+                        sums.n_cut += n_expired;
+                        if let CutScore::Constant(goal) = score {
+                            sums.add_constant(goal, n_expired);
+                            open &= !(early & expired);
+                        }
+                    }
+                }
+            }
+            if let Some(goals) = goals {
+                sums.add_goals(goals, together & open);
+            }
+        }
+        self.ledger.n_ended += lanes.count_ones() as usize;
+        open
     }
 
     /// The lanes among these whose last playout needs no goals: it was cut, for a constant.

@@ -3,6 +3,7 @@
 use super::block::{NO_GOAL, bits};
 use super::choose::Scratch;
 use super::log::Log;
+use super::moves::Columns;
 use super::program::{FIRST_BASE, GoalRow, Goals, LanesProgram, ONES, RoleMoves};
 use super::random::seed_block;
 use super::vector::Rows;
@@ -22,11 +23,15 @@ pub(super) struct Keep {
     pub(super) moves: bool,
     pub(super) states: bool,
     pub(super) goal_trace: bool,
+    /// Nothing is kept of each playout; all are added up.
+    pub(super) sums: bool,
 }
 
 /// See the module comment.
 pub(super) struct Group {
     pub(super) n_words: usize,
+    /// Whether playouts are only added up.
+    pub(super) keeps_sums: bool,
     pub(super) rows: Rows,
     pub(super) masks: Rows,
     /// States of the generators, four vectors.
@@ -46,6 +51,7 @@ pub(super) struct Group {
     /// Moves of the current step, in bits of their numbers; and of all steps that are still needed.
     pub(super) move_bits: Rows,
     pub(super) moves: Log,
+    pub(super) columns: Columns,
     /// Goals of all steps that are still needed, and the matrix to compute them.
     pub(super) trace: Log,
     pub(super) trace_sides: Vec<Option<Rows>>,
@@ -54,8 +60,10 @@ pub(super) struct Group {
 /// Lanes put aside when they end.
 pub(super) struct SideMatrix {
     pub(super) rows: Rows,
-    /// Per block: lanes that are there, and which records they belong to.
+    /// Per block: lanes that are there, and which records (or pages of the ledger) they belong to.
     pub(super) parked: Vec<u64>,
+    /// Per block: lanes among those that end now whose goals are not known.
+    pub(super) open: Vec<u64>,
     pub(super) records: Vec<[u32; 64]>,
     /// States while they are transposed.
     pub(super) transposed: Vec<u64>,
@@ -66,6 +74,7 @@ impl SideMatrix {
         SideMatrix {
             rows: matrix(n_rows, n_words),
             parked: vec![0; n_words],
+            open: vec![0; n_words],
             records: vec![[0; 64]; n_words],
             transposed: Vec::new(),
         }
@@ -122,6 +131,7 @@ impl Group {
             .unwrap_or(0);
         Group {
             n_words,
+            keeps_sums: keep.sums,
             rows: matrix(program.n_rows, n_words),
             masks: Rows::new(STUCK + program.n_roles, n_words),
             random,
@@ -139,7 +149,9 @@ impl Group {
                 .states
                 .then(|| SideMatrix::new(FIRST_BASE as usize + program.bases.len(), n_words)),
             move_bits: Rows::new(n_log_rows, n_words),
-            moves: Log::new(n_log_rows * n_words, keep.moves),
+            // A step is logged even where nobody has a choice.
+            moves: Log::new(n_log_rows.max(1) * n_words, keep.moves),
+            columns: Columns::new(program.n_roles, n_words),
             trace: Log::new(n_trace_rows * n_words, keep.goal_trace),
             trace_sides: phases
                 .iter()

@@ -40,15 +40,14 @@ impl Log {
         self.words.resize(start + self.stride, 0);
     }
 
-    /// Words per step.
-    pub(super) fn stride(&self) -> usize {
-        self.stride
+    /// The first step that is kept.
+    pub(super) fn first(&self) -> u64 {
+        self.first
     }
 
-    /// The words of a step and of all that follow.
-    pub(super) fn since(&self, step: u64) -> &[u64] {
-        let start = (step - self.first) as usize * self.stride;
-        self.words.get(start..).unwrap_or_default()
+    /// The step after the last one that is kept.
+    pub(super) fn end(&self) -> u64 {
+        self.first + (self.words.len() / self.stride.max(1)) as u64
     }
 
     /// The words of a step.

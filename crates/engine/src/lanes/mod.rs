@@ -53,10 +53,12 @@ mod job;
 mod kernel;
 mod layout;
 mod log;
+mod moves;
 mod policy;
 mod program;
 mod random;
 mod step;
+mod sums;
 mod table;
 mod transpose;
 mod tree;
@@ -64,6 +66,8 @@ mod vector;
 mod weights;
 
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::state::{Goal, MoveId, RoleId, State};
 use block::{Block, NO_GOAL};
@@ -73,10 +77,11 @@ use group::{ACTIVE, Group, Keep};
 use job::Record;
 pub use job::{Cut, CutScore, Ending, Job};
 pub use kernel::Simd;
+pub use moves::Moves;
 pub use policy::{LanePolicy, LaneView};
 pub use program::{DeferGoals, LanesProgram, LayoutOptions};
-use program::{Phase, RoleMoves};
 use step::{Chooser, Run};
+pub use sums::{GoalSum, Sums};
 use weights::Tables;
 pub use weights::{Choosing, MoveWeight, Weights};
 
@@ -97,6 +102,8 @@ pub struct LanesOptions {
     pub states: bool,
     /// Whether the goals of every step are kept.
     pub goal_trace: bool,
+    /// Whether playouts are only added up by tag, for [`Lanes::drain_sums`]. Nothing else is kept then.
+    pub sums: bool,
 }
 
 /// How long to run.
@@ -130,9 +137,10 @@ impl Lanes {
     #[must_use]
     pub fn new(program: Arc<LanesProgram>, options: &LanesOptions) -> Lanes {
         let keep = Keep {
-            moves: options.moves,
-            states: options.states,
-            goal_trace: options.goal_trace,
+            moves: options.moves && !options.sums,
+            states: options.states && !options.sums,
+            goal_trace: options.goal_trace && !options.sums,
+            sums: options.sums,
         };
         let n_words = program.simd.n_words();
         let groups = (0..N_BLOCKS / n_words)
@@ -237,6 +245,9 @@ impl Lanes {
     /// Hands over the playouts that have ended, block by block, each in the order in which they did.
     pub fn drain(&mut self, mut take: impl FnMut(&Finished<'_>)) {
         let n_words = self.program.simd.n_words();
+        for group in self.groups.iter_mut().filter(|_| self.keep.moves) {
+            group.columns.follow(&self.program, &group.moves);
+        }
         for (idx, block) in self.blocks.iter().enumerate() {
             for (record_idx, record) in block.records.iter().enumerate() {
                 take(&Finished {
@@ -252,10 +263,26 @@ impl Lanes {
         self.blocks.iter_mut().for_each(Block::clear_records);
     }
 
-    /// Number of playouts that have ended since the last [`Lanes::drain`].
+    /// Hands over the sums of the playouts that have ended, by tag; tags come in no particular order, but the same seed
+    /// gives the same one.
+    pub fn drain_sums(&mut self, mut take: impl FnMut(u64, &Sums)) {
+        let mut all: Vec<(u64, Sums)> = Vec::new();
+        let mut by_tag: FxHashMap<u64, usize> = FxHashMap::default();
+        for (tag, sums) in self.blocks.iter().flat_map(|block| block.ledger.pages()) {
+            let at = *by_tag.entry(*tag).or_insert_with(|| {
+                all.push((*tag, Sums::default()));
+                all.len() - 1
+            });
+            all[at].1.add(sums);
+        }
+        all.iter().for_each(|(tag, sums)| take(*tag, sums));
+        self.blocks.iter_mut().for_each(Block::clear_records);
+    }
+
+    /// Number of playouts that have ended since they were last drained.
     #[must_use]
     pub fn n_finished(&self) -> usize {
-        self.blocks.iter().map(|block| block.records.len()).sum()
+        self.blocks.iter().map(Block::n_ended).sum()
     }
 
     /// Number of playouts that run or wait for their turn.
@@ -348,6 +375,7 @@ impl Lanes {
                 starts.filter_map(|(idx, block)| block.first_start(group.mask(ACTIVE, idx)));
             let first = first.min().unwrap_or(self.now);
             group.moves.forget_before(first);
+            group.columns.forget_with(&group.moves);
             group.trace.forget_before(first);
         }
     }
@@ -405,27 +433,13 @@ impl<'a> Finished<'a> {
     /// The moves of a role in order; none unless moves are kept.
     #[must_use]
     pub fn moves(&self, role: RoleId) -> Moves<'a> {
-        let n_left = if self.group.moves.is_kept() {
-            self.record.steps
-        } else {
-            0
+        let n_steps = match self.group.moves.is_kept() {
+            true => self.record.steps,
+            false => 0,
         };
-        let log = &self.group.moves;
-        Moves {
-            phases: &self.program.phases,
-            phase: (self.record.start % self.program.phases.len() as u64) as usize,
-            role: role.idx(),
-            words: if n_left == 0 {
-                &[]
-            } else {
-                log.since(self.record.start)
-            },
-            stride: log.stride(),
-            n_words: self.group.n_words,
-            block: self.block_in_group,
-            lane: self.record.lane,
-            n_left,
-        }
+        let place = (self.block_in_group, self.record.lane);
+        let start = self.record.start;
+        self.group.columns.moves(role, place, start, n_steps)
     }
 
     /// What each of its states was worth to a role, the first and the last included; nothing unless goals are traced.
@@ -450,57 +464,6 @@ impl<'a> Finished<'a> {
                 .is_none()
                 .then_some(goals[role.idx()][only].value)?
         })
-    }
-}
-
-/// The moves of a role in a playout.
-#[derive(Clone)]
-pub struct Moves<'a> {
-    phases: &'a [Phase],
-    /// The phase of the next step.
-    phase: usize,
-    role: usize,
-    /// What is logged from the next step on.
-    words: &'a [u64],
-    stride: usize,
-    n_words: usize,
-    block: usize,
-    lane: u8,
-    n_left: u32,
-}
-
-impl Iterator for Moves<'_> {
-    type Item = MoveId;
-
-    fn next(&mut self) -> Option<MoveId> {
-        if self.n_left == 0 {
-            return None;
-        }
-        let of = match &self.phases[self.phase].roles[self.role] {
-            // A playout ends where a role has no move.
-            RoleMoves::None => MoveId(0),
-            RoleMoves::Only(only, _) => *only,
-            RoleMoves::Choice(choice) => {
-                let mut leaf = 0;
-                let mut word = choice.first_log_row * self.n_words + self.block;
-                for bit in 0..choice.leaves.tree.n_index_bits() {
-                    leaf |= (self.words[word] >> self.lane & 1) << bit;
-                    word += self.n_words;
-                }
-                choice.moves[leaf as usize]
-            }
-        };
-        self.n_left -= 1;
-        self.phase += 1;
-        if self.phase == self.phases.len() {
-            self.phase = 0;
-        }
-        self.words = self.words.get(self.stride..).unwrap_or_default();
-        Some(of)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.n_left as usize, Some(self.n_left as usize))
     }
 }
 

@@ -12,6 +12,7 @@ use super::kernel::Simd;
 use super::policy::{self, LanePolicy};
 use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
 use super::random::Random;
+use super::sums::GoalsOfBlock;
 use super::transpose::rows_to_states;
 use super::vector::{Vector, at, get, put};
 use super::weights::{Tables, log_moves};
@@ -278,6 +279,7 @@ pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u6
 }
 
 /// Limits, and records of the playouts that end.
+#[inline(always)]
 fn finish(run: Run<'_>, group: &mut Group, blocks: &mut [Block], now: u64, phase_idx: usize) {
     let n_words = group.n_words;
     let phase = &run.program.phases[phase_idx];
@@ -293,6 +295,21 @@ fn finish(run: Run<'_>, group: &mut Group, blocks: &mut [Block], now: u64, phase
             let is_stuck = |role: &usize| group.mask(STUCK + role, idx) >> lane & 1 == 1;
             RoleId((0..run.program.n_roles).find(is_stuck).unwrap_or(0) as u16)
         };
+        let is_apart = phase.goals.side.is_some();
+        if run.keep.sums {
+            let goals = GoalsOfBlock {
+                goals: &phase.goals,
+                words: group.rows.words(),
+                n_words,
+                idx,
+            };
+            let goals = (!is_apart).then_some(&goals);
+            let open = block.add_up(ending, now, terminal, expired, goals);
+            if let Some(matrix) = group.sides[phase_idx].as_mut() {
+                matrix.open[idx] = open;
+            }
+            continue;
+        }
         block.finish(
             ending,
             now,
@@ -306,7 +323,7 @@ fn finish(run: Run<'_>, group: &mut Group, blocks: &mut [Block], now: u64, phase
                 block.states.extend_from_slice(&phase.fixed);
             }
         }
-        if phase.goals.side.is_none() {
+        if !is_apart {
             let unscored = if expired == 0 {
                 ending
             } else {
@@ -356,7 +373,10 @@ unsafe fn park<V: Vector>(
                 let lanes = group.mask(ENDING, idx);
                 if let Some(matrix) = group.sides[phase_idx].as_mut().filter(|_| lanes != 0) {
                     // A playout that was cut for a constant has its score already.
-                    let lanes = lanes & !block.scored(lanes);
+                    let lanes = match run.keep.sums {
+                        true => lanes & matrix.open[idx],
+                        false => lanes & !block.scored(lanes),
+                    };
                     matrix.parked[idx] |= lanes;
                     for lane in super::block::bits(lanes) {
                         matrix.records[idx][lane] = block.last_records[lane];
@@ -386,11 +406,22 @@ unsafe fn flush_goals<V: Vector>(
     phase_idx: usize,
 ) {
     let goals = &program.phases[phase_idx].goals;
+    let is_added_up = group.keeps_sums;
     if let (Some(side), Some(matrix)) = (&goals.side, &mut group.sides[phase_idx]) {
         // SAFETY: the caller's promise.
         unsafe { run_segments::<V>(&side.code, matrix.rows.pointer()) };
         for (idx, block) in blocks.iter_mut().enumerate() {
             let lanes = std::mem::take(&mut matrix.parked[idx]);
+            if is_added_up {
+                let from = GoalsOfBlock {
+                    goals,
+                    words: matrix.rows.words(),
+                    n_words: V::N_WORDS,
+                    idx,
+                };
+                block.ledger.add_goals(&from, lanes, &matrix.records[idx]);
+                continue;
+            }
             collect_goals(
                 goals,
                 matrix.rows.words(),
