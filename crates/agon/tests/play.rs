@@ -388,15 +388,35 @@ fn bench_writes_the_format_of_the_gdl_performance_project() {
 #[test]
 fn bench_compares_engines() {
     let folder = Folder::new("compare", LIGHT);
-    let text = folder.text(&["bench", "game.kif", "--compare", "--seconds", "0.1"]);
-    let rows: Vec<serde_json::Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let engines: Vec<&str> = rows[..2]
-        .iter()
-        .map(|row| row["engine"].as_str().unwrap())
-        .collect();
-    assert_eq!(engines, ["scalar", "interpreter"]);
-    assert!(rows[2]["transitions_ratio"].as_f64().unwrap() > 0.0);
+    let rows = |args: &[&str]| -> Vec<serde_json::Value> {
+        let all = ["bench", "game.kif", "--compare", "--seconds", "0.1"];
+        let text = folder.text(&[&all, args].concat());
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    let names = |rows: &[serde_json::Value], key: &str| -> Vec<String> {
+        let name = |row: &serde_json::Value| row[key].as_str().unwrap().to_owned();
+        rows.iter().map(name).collect()
+    };
+    let engines = rows(&[]);
+    assert_eq!(
+        names(&engines[..3], "engine"),
+        ["lanes", "scalar", "interpreter"]
+    );
+    assert_eq!(names(&engines[3..], "of"), ["lanes", "scalar"]);
+    assert_eq!(names(&engines[3..], "to"), ["scalar", "interpreter"]);
+    let works = rows(&["--engine", "lanes"]);
+    assert_eq!(
+        names(&works[5..], "of"),
+        ["sums", "moves", "starts", "weights"]
+    );
+    for row in engines[3..].iter().chain(&works[5..]) {
+        assert!(row["transitions_ratio"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    // Whatever is asked for, the games are the same ones but for where they start and how moves are drawn.
+    for work in &works[1..3] {
+        let [length, plain] = [work, &works[0]].map(|row| row["mean_length"].as_f64().unwrap());
+        assert!((length - plain).abs() < plain / 4.0, "{work}");
+    }
 }

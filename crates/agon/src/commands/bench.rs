@@ -8,9 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_engine::lanes::{
-    DeferGoals, Job, Lanes, LanesOptions, LanesProgram, LayoutOptions, Simd, Until,
-};
+use agon_engine::lanes::{DeferGoals, LanesProgram, LayoutOptions, Simd, Sums};
 use agon_engine::network::Network;
 use agon_engine::optimize::Pass;
 use agon_engine::{
@@ -27,6 +25,11 @@ use serde::Serialize;
 
 use crate::sheet::Sheet;
 
+mod lanes;
+
+use lanes::LanesRun;
+pub(crate) use lanes::Work;
+
 /// A playout that takes more steps than this is cut: the sheet may never end.
 const MOST_STEPS: u32 = 100_000;
 
@@ -39,6 +42,7 @@ Examples:
   agon bench tic_tac_toe connect_four
   agon bench my_game.kif --engine interpreter --seconds 5
   agon bench tic_tac_toe --compare
+  agon bench connect_four --compare --engine lanes
   agon bench --setup-only --games sheets --json
   agon bench --gdl-perf my_game.kif result.properties 10"
 )]
@@ -55,6 +59,9 @@ pub(crate) struct Args {
     /// Never make machine code
     #[arg(long)]
     no_jit: bool,
+    /// What the lanes engine is asked for
+    #[arg(long, value_enum, default_value = "sums")]
+    work: Work,
     /// How long to play each game
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
@@ -70,7 +77,7 @@ pub(crate) struct Args {
     /// Seed of the random moves
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Play on all engines in turns, and print how many times faster the network is than the interpreter
+    /// Play on all engines in turns, and print how many times as fast they are; with `--engine lanes`, all kinds of work
     #[arg(long, conflicts_with_all = ["directory", "setup_only"])]
     compare: bool,
     /// Play the game in FILE and write the result to OUT in the format of the GDL performance project
@@ -162,6 +169,8 @@ struct Row {
     engine: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     simd: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<&'static str>,
     setup_ms: f64,
     stages_ms: Stages,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,7 +217,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if args.compare {
             compare(args, game)?;
         } else {
-            let row = bench(args, game, args.engine)?;
+            let row = bench(args, game)?;
             writeln!(stdout().lock(), "{}", serde_json::to_string(&row)?)?;
         }
     }
@@ -269,8 +278,8 @@ fn run_directory(args: &Args, directory: &PathBuf) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn bench(args: &Args, game: &str, engine: EngineArg) -> anyhow::Result<Row> {
-    let (mut row, runner) = set_up(args, game, engine)?;
+fn bench(args: &Args, game: &str) -> anyhow::Result<Row> {
+    let (mut row, runner) = set_up(args, game, (args.engine, args.work))?;
     if let Some(mut runner) = runner.filter(|_| !args.setup_only) {
         let mut tally = Tally::new(runner.n_roles);
         tally.play(&mut runner, args.seconds);
@@ -280,22 +289,34 @@ fn bench(args: &Args, game: &str, engine: EngineArg) -> anyhow::Result<Row> {
     Ok(row)
 }
 
-/// How many times as fast an engine is as another one.
+/// How many transitions per second something makes for one of something else.
 #[derive(Serialize)]
 struct Ratio {
     game: String,
-    faster: &'static str,
-    slower: &'static str,
+    of: &'static str,
+    to: &'static str,
     transitions_ratio: f64,
 }
 
-/// Plays on both engines in turns, so that both see the same moods of the machine.
+/// Plays in turns, so that all see the same moods of the machine: on all engines, or, on the lanes, all kinds of work.
 fn compare(args: &Args, game: &str) -> anyhow::Result<()> {
     const N_SLICES: u32 = 10;
+    let of_lanes = |work| (EngineArg::Lanes, work);
+    let (kinds, names): (Vec<_>, Vec<&'static str>) = match args.engine {
+        EngineArg::Lanes => (
+            Work::ALL.map(of_lanes).to_vec(),
+            Work::ALL.map(Work::name).to_vec(),
+        ),
+        _ => {
+            let engines = [EngineArg::Lanes, EngineArg::Scalar, EngineArg::Interpreter];
+            let kinds = engines.map(|engine| (engine, args.work));
+            (kinds.to_vec(), engines.map(EngineArg::name).to_vec())
+        }
+    };
     let mut rows = Vec::new();
     let mut runs = Vec::new();
-    for engine in [EngineArg::Scalar, EngineArg::Interpreter] {
-        let (row, runner) = set_up(args, game, engine)?;
+    for kind in kinds {
+        let (row, runner) = set_up(args, game, kind)?;
         runs.extend(runner.map(|runner| (rows.len(), Tally::new(runner.n_roles), runner)));
         rows.push(row);
     }
@@ -312,14 +333,25 @@ fn compare(args: &Args, game: &str) -> anyhow::Result<()> {
         row.peak_rss_mb = peak_rss_mb();
         writeln!(out, "{}", serde_json::to_string(row)?)?;
     }
-    if let [Some(scalar), Some(interpreter)] = [0, 1].map(|idx: usize| rows[idx].played.as_ref()) {
-        let ratio = Ratio {
-            game: stem(game),
-            faster: EngineArg::Scalar.name(),
-            slower: EngineArg::Interpreter.name(),
-            transitions_ratio: scalar.transitions_per_s / interpreter.transitions_per_s,
-        };
-        writeln!(out, "{}", serde_json::to_string(&ratio)?)?;
+    let rates = rows
+        .iter()
+        .map(|row| row.played.as_ref().map(|played| played.transitions_per_s));
+    let rates: Vec<Option<f64>> = rates.collect();
+    let pairs: Vec<(usize, usize)> = match args.engine {
+        // What each kind of work costs, beside records of all playouts.
+        EngineArg::Lanes => (1..rates.len()).map(|idx| (idx, 0)).collect(),
+        _ => (1..rates.len()).map(|idx| (idx - 1, idx)).collect(),
+    };
+    for (of, to) in pairs {
+        if let [Some(of_rate), Some(to_rate)] = [rates[of], rates[to]] {
+            let ratio = Ratio {
+                game: stem(game),
+                of: names[of],
+                to: names[to],
+                transitions_ratio: of_rate / to_rate,
+            };
+            writeln!(out, "{}", serde_json::to_string(&ratio)?)?;
+        }
     }
     Ok(())
 }
@@ -334,13 +366,14 @@ fn gdl_perf(args: &Args, file: &str, out: &str, seconds: &str) -> anyhow::Result
         .with_context(|| format!("`{seconds}` is no number of seconds"))?;
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("version=agon {version}\n");
-    let played = set_up(args, file, args.engine).and_then(|(row, runner)| match runner {
-        Some(runner) => Ok(runner),
-        None => {
-            let (_, runner) = set_up(args, file, EngineArg::Interpreter)?;
-            runner.with_context(|| row.error.unwrap_or_default())
-        }
-    });
+    let played =
+        set_up(args, file, (args.engine, args.work)).and_then(|(row, runner)| match runner {
+            Some(runner) => Ok(runner),
+            None => {
+                let (_, runner) = set_up(args, file, (EngineArg::Interpreter, args.work))?;
+                runner.with_context(|| row.error.unwrap_or_default())
+            }
+        });
     let is_good = played.is_ok();
     match played {
         Ok(mut runner) => {
@@ -364,7 +397,11 @@ fn gdl_perf(args: &Args, file: &str, out: &str, seconds: &str) -> anyhow::Result
 }
 
 /// Gets a game ready for an engine; without a runner, the row says why.
-fn set_up(args: &Args, game: &str, engine: EngineArg) -> anyhow::Result<(Row, Option<Runner>)> {
+fn set_up(
+    args: &Args,
+    game: &str,
+    (engine, work): (EngineArg, Work),
+) -> anyhow::Result<(Row, Option<Runner>)> {
     let limits = Limits::default();
     let sheet = Sheet::find(game, &limits)?;
     let started = Instant::now();
@@ -378,7 +415,7 @@ fn set_up(args: &Args, game: &str, engine: EngineArg) -> anyhow::Result<(Row, Op
     let running = match engine {
         EngineArg::Interpreter => set_up_interpreter(&rules),
         EngineArg::Scalar => set_up_scalar(args, &rules, started, &mut row),
-        EngineArg::Lanes => set_up_lanes(args, &rules, started, &mut row),
+        EngineArg::Lanes => set_up_lanes(args, work, &rules, started, &mut row),
     };
     row.setup_ms = ms(started.elapsed());
     let runner = match running {
@@ -418,6 +455,7 @@ fn set_up_scalar(
 
 fn set_up_lanes(
     args: &Args,
+    work: Work,
     rules: &Rules,
     started: Instant,
     row: &mut Row,
@@ -426,15 +464,11 @@ fn set_up_lanes(
     let grounded = set_up_network(args, rules, started, row)?;
     let before = Instant::now();
     let program = Arc::new(LanesProgram::new(&grounded, &layout));
-    let options = LanesOptions {
-        seed: args.seed,
-        sums: true,
-        ..LanesOptions::default()
-    };
-    let lanes = Lanes::new(program, &options);
+    let lanes = LanesRun::new(&grounded, program, work, args.seed);
     row.stages_ms.lanes = Some(ms(before.elapsed()));
     row.simd = Some(layout.simd.name());
-    Ok(Engine::Lanes(grounded, Box::new(lanes)))
+    row.work = Some(work.name());
+    Ok(Engine::Lanes(Box::new(lanes)))
 }
 
 fn set_up_network(
@@ -479,7 +513,7 @@ struct Runner {
 enum Engine {
     Interpreter(Arc<Interpreter>, Box<InterpreterMachine>),
     Scalar(Arc<Grounded>, Box<ScalarPlayouts>),
-    Lanes(Arc<Grounded>, Box<Lanes>),
+    Lanes(Box<LanesRun>),
 }
 
 impl Runner {
@@ -491,7 +525,7 @@ impl Runner {
                 play_out(&mut **machine, self.n_roles, MOST_STEPS, &mut self.rng).steps
             }
             Engine::Scalar(_, playouts) => playouts.run(MOST_STEPS, &mut self.rng).steps,
-            Engine::Lanes(grounded, lanes) => return play_lanes(grounded, lanes, tally),
+            Engine::Lanes(lanes) => return lanes.play(tally),
         };
         tally.add(steps, |role| self.goal(role));
     }
@@ -505,45 +539,15 @@ impl Runner {
         }
     }
 
-    /// Finishes what was begun: lanes that are still playing would be those with long games.
     fn finish(&mut self, tally: &mut Tally) {
-        if let Engine::Lanes(_, lanes) = &mut self.engine {
-            lanes.clear_jobs();
-            lanes.run(Until::Idle);
-            drain(lanes, tally);
+        if let Engine::Lanes(lanes) = &mut self.engine {
+            lanes.finish(tally);
         }
     }
-}
-
-/// Keeps the lanes busy: there are always more jobs than lanes.
-fn play_lanes(grounded: &Grounded, lanes: &mut Lanes, tally: &mut Tally) {
-    const STEPS: u64 = 64;
-    const MANY: u32 = 1 << 20;
-    if lanes.n_waiting() < u64::from(MANY) {
-        let job = Job::new(grounded.initial_state(), 0);
-        lanes.submit(&[Job {
-            n_playouts: MANY * 2,
-            most_steps: MOST_STEPS,
-            ..job
-        }]);
-    }
-    lanes.run(Until::Steps(STEPS));
-    drain(lanes, tally);
-}
-
-fn drain(lanes: &mut Lanes, tally: &mut Tally) {
-    lanes.drain_sums(|_, sums| {
-        tally.n_playouts += sums.n_playouts;
-        tally.n_transitions += sums.n_steps;
-        for (to, goal) in tally.goals.iter_mut().zip(&sums.goals) {
-            to.0 += goal.sum;
-            to.1 += goal.n;
-        }
-    });
 }
 
 /// Sums over playouts.
-struct Tally {
+pub(crate) struct Tally {
     seconds: f64,
     n_playouts: u64,
     n_transitions: u64,
@@ -582,6 +586,15 @@ impl Tally {
                 *sum += u64::from(goal.value());
                 *n += 1;
             }
+        }
+    }
+
+    fn add_sums(&mut self, sums: &Sums) {
+        self.n_playouts += sums.n_playouts;
+        self.n_transitions += sums.n_steps;
+        for (to, goal) in self.goals.iter_mut().zip(&sums.goals) {
+            to.0 += goal.sum;
+            to.1 += goal.n;
         }
     }
 

@@ -339,6 +339,45 @@ mod tests {
         }
     }
 
+    /// Wide gates that read each other's inputs, so that more values are alive than there are registers.
+    #[test]
+    fn values_outnumber_registers() {
+        for n in [9, 15, 17, 33, 70] {
+            let mut code = Code::new();
+            let plain = |row: u32| Literal::new(row, false);
+            for idx in 0..n {
+                let pair = [plain(idx), Literal::new((idx + 1) % n, true)];
+                code.and(n + idx, &pair);
+            }
+            for idx in 0..n {
+                // All but one, each time another one; what was read first is read last in the next gate.
+                let others = (0..n).filter(|&other| other != idx);
+                let mut literals: Vec<Literal> =
+                    others.map(|other| Literal::new(n + other, true)).collect();
+                if idx % 2 == 1 {
+                    literals.reverse();
+                }
+                code.and(2 * n + idx, &literals);
+                code.and(3 * n + idx, &[plain(idx), Literal::new(2 * n + idx, true)]);
+                code.output(3 * n + idx);
+            }
+            let last: Vec<Literal> = (n..4 * n).map(|row| Literal::new(row, true)).collect();
+            code.and(4 * n, &last);
+            code.output(4 * n);
+            let random = RandomCode {
+                code,
+                seed: u64::from(n),
+                n_rows: 4 * n + 1,
+                given: (0..n).collect(),
+            };
+            for simd in [Simd::Portable, Simd::Avx2, Simd::Avx512] {
+                for jit in [false, true] {
+                    check(&random, simd, jit, &format!("{n}, {}, {jit}", simd.name()));
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_row_and_its_complement_are_false() {
         let mut code = Code::new();

@@ -1,0 +1,184 @@
+//! The lanes engine in a bench: what is asked of it, from the least to what a search needs.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use agon_engine::lanes::{Choosing, Job, Lanes, LanesOptions, LanesProgram, Until, Weights};
+use agon_engine::{Grounded, JointMove, Machine, MoveId, RoleId, State};
+use clap::ValueEnum;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::{MOST_STEPS, Tally};
+
+/// The choice of `--work`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(crate) enum Work {
+    /// Sums over all playouts
+    Sums,
+    /// A record of each playout
+    Records,
+    /// Records with the moves of every role, which are read
+    Moves,
+    /// Records; each playout starts from another state, a few moves into the game
+    Starts,
+    /// Records; moves are drawn by weights
+    Weights,
+}
+
+impl Work {
+    pub(crate) const ALL: [Work; 5] = [
+        Work::Records,
+        Work::Sums,
+        Work::Moves,
+        Work::Starts,
+        Work::Weights,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Work::Sums => "sums",
+            Work::Records => "records",
+            Work::Moves => "moves",
+            Work::Starts => "starts",
+            Work::Weights => "weights",
+        }
+    }
+}
+
+/// Lanes that play a game over and over.
+pub(crate) struct LanesRun {
+    lanes: Lanes,
+    work: Work,
+    /// Where playouts start.
+    starts: Vec<State>,
+    next_start: usize,
+    n_roles: usize,
+}
+
+impl LanesRun {
+    pub(crate) fn new(
+        grounded: &Arc<Grounded>,
+        program: Arc<LanesProgram>,
+        work: Work,
+        seed: u64,
+    ) -> LanesRun {
+        let options = LanesOptions {
+            seed,
+            sums: work == Work::Sums,
+            moves: work == Work::Moves,
+            ..LanesOptions::default()
+        };
+        let mut lanes = Lanes::new(program, &options);
+        if work == Work::Weights {
+            lanes.set_choosing(&Choosing::Proportional(some_weights(grounded)));
+        }
+        let starts = match work {
+            Work::Starts => some_states(grounded, seed),
+            _ => vec![grounded.initial_state().clone()],
+        };
+        LanesRun {
+            lanes,
+            work,
+            starts,
+            next_start: 0,
+            n_roles: grounded.program().roles.len(),
+        }
+    }
+
+    /// Plays on for a while. There are always more jobs than lanes.
+    pub(crate) fn play(&mut self, tally: &mut Tally) {
+        const STEPS: u64 = 64;
+        match self.starts.as_slice() {
+            [only] => {
+                const MANY: u32 = 1 << 20;
+                if self.lanes.n_waiting() < u64::from(MANY) {
+                    self.lanes.submit(&[Job {
+                        n_playouts: MANY * 2,
+                        most_steps: MOST_STEPS,
+                        ..Job::new(only, 0)
+                    }]);
+                }
+            }
+            many => {
+                let n_wanted = 64 * self.lanes.n_lanes() as u64;
+                for _ in self.lanes.n_waiting()..n_wanted {
+                    let start = &many[self.next_start % many.len()];
+                    self.lanes.submit(&[Job {
+                        most_steps: MOST_STEPS,
+                        ..Job::new(start, self.next_start as u64)
+                    }]);
+                    self.next_start += 1;
+                }
+            }
+        }
+        self.lanes.run(Until::Steps(STEPS));
+        self.drain(tally);
+    }
+
+    /// Finishes what was begun: lanes that are still playing would be those with long games.
+    pub(crate) fn finish(&mut self, tally: &mut Tally) {
+        self.lanes.clear_jobs();
+        self.lanes.run(Until::Idle);
+        self.drain(tally);
+    }
+
+    fn drain(&mut self, tally: &mut Tally) {
+        if self.work == Work::Sums {
+            self.lanes.drain_sums(|_, sums| tally.add_sums(sums));
+            return;
+        }
+        let (n_roles, work) = (self.n_roles, self.work);
+        self.lanes.drain(|playout| {
+            tally.add(playout.steps(), |role| playout.goal(role));
+            if work == Work::Moves {
+                for role in RoleId::all(n_roles) {
+                    black_box(playout.moves(role).map(|of| u64::from(of.0)).sum::<u64>());
+                }
+            }
+        });
+    }
+}
+
+/// Weights of many sizes, as a player that has learned would have them.
+fn some_weights(grounded: &Grounded) -> Weights {
+    let roles = &grounded.program().roles;
+    let mut weights = Weights::new(roles.iter().map(|role| role.moves.len()));
+    for (role, of) in RoleId::all(roles.len()).zip(roles) {
+        for idx in 0..of.moves.len() as u32 {
+            let number = (idx + 1).wrapping_mul(2_654_435_761) >> 24;
+            weights.get_mut(role, MoveId(idx)).weight = (f64::from(number) / 50.0).exp() as f32;
+        }
+    }
+    weights
+}
+
+/// States at most four random joint moves into the game, from which it goes on.
+fn some_states(grounded: &Arc<Grounded>, seed: u64) -> Vec<State> {
+    const N_STATES: usize = 2048;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut machine = grounded.machine();
+    let n_roles = grounded.program().roles.len();
+    let mut states = Vec::new();
+    while states.len() < N_STATES {
+        machine.load(grounded.initial_state());
+        for _ in 0..rng.next_u32() % 5 {
+            let picks = RoleId::all(n_roles).map(|role| {
+                let legal = machine.legal_moves(role);
+                let pick = rng.next_u32() as usize % legal.len().max(1);
+                legal.get(pick).copied()
+            });
+            let Some(moves) = picks.collect::<Option<Vec<MoveId>>>() else {
+                break;
+            };
+            let before = machine.state();
+            machine.advance(&JointMove::new(moves));
+            if machine.is_terminal() {
+                machine.load(&before);
+                break;
+            }
+        }
+        states.push(machine.state());
+    }
+    states
+}
