@@ -31,6 +31,8 @@ pub(super) struct Block {
     queues: Vec<Queue>,
     stages: Vec<Stage>,
     next_serial: u64,
+    /// Playouts in the queues.
+    n_queued: u64,
     /// Playouts that have ended, their goals by role, and their last states if these are asked for.
     pub(super) records: Vec<Record>,
     pub(super) goals: Vec<u8>,
@@ -106,6 +108,7 @@ impl Block {
                 .collect(),
             stages: (0..program.phases.len()).map(stage).collect(),
             next_serial: 1,
+            n_queued: 0,
             records: Vec::new(),
             goals: Vec::new(),
             states: Vec::new(),
@@ -124,27 +127,27 @@ impl Block {
         };
         self.queues[phase].push(entry, job.state.words());
         self.next_serial += 1;
+        self.n_queued += u64::from(n_playouts);
     }
 
     /// Whether some playout waits for its turn.
     pub(super) fn has_jobs(&self) -> bool {
-        self.queues.iter().any(|queue| !queue.entries.is_empty())
-            || self.stages.iter().any(|stage| stage.valid != 0)
+        self.n_queued > 0 || self.stages.iter().any(|stage| stage.valid != 0)
     }
 
     /// Number of playouts that wait for their turn.
     pub(super) fn n_waiting(&self) -> u64 {
-        let queued = self.queues.iter().flat_map(|queue| &queue.entries);
         let staged = self
             .stages
             .iter()
             .map(|stage| u64::from(stage.valid.count_ones()));
-        queued.map(|entry| u64::from(entry.n_left)).sum::<u64>() + staged.sum::<u64>()
+        self.n_queued + staged.sum::<u64>()
     }
 
     /// Drops all playouts that wait for their turn.
     pub(super) fn clear_jobs(&mut self) {
         self.queues.iter_mut().for_each(Queue::clear);
+        self.n_queued = 0;
         for stage in &mut self.stages {
             stage.valid = 0;
         }
@@ -241,6 +244,7 @@ impl Block {
                     .copy_from_slice(state);
             }
             entry.n_left -= n_places;
+            self.n_queued -= u64::from(n_places);
             if entry.n_left == 0 {
                 queue.entries.pop_front();
                 queue.n_gone += n_state_words;
