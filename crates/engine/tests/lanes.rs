@@ -10,6 +10,7 @@
 //! On small sheets with one difficulty each, on the built-in games, and, if `AGON_CORPUS` names a corpus with rulesheets,
 //! on a sample of these.
 
+mod folder;
 mod sheets;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use agon_engine::optimize::Pass;
 use agon_engine::{Goal, Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId, State};
 use agon_ground::{GroundLimits, ground};
 
+use folder::sheets_in;
 use sheets::SHEETS;
 
 const MOST_STEPS: u32 = 40;
@@ -521,19 +523,3 @@ const ODD: &[(&str, &str)] = &[
         (<= (next (b ?y)) (true (b ?x)) (s ?x ?y)) (<= (next (b ?x)) (does r (put ?x))) (<= terminal (true (b 1)) (true (b 2)) (true (b 3)) (true (b 4)))
         (<= (goal r 100) (true (b 5))) (<= (goal r 0) (not (true (b 5))))"),
 ];
-
-/// The rulesheets of a directory with their names, in order.
-fn sheets_in(directory: &Path) -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(directory).expect("the directory can be read");
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|end| end == "kif"));
-    paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        let bytes = std::fs::read(path).expect("the sheet can be read");
-        (
-            path.display().to_string(),
-            String::from_utf8_lossy(&bytes).into_owned(),
-        )
-    };
-    paths.iter().map(read).collect()
-}

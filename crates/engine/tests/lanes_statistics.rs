@@ -5,6 +5,8 @@
 //! built-in games and, if `AGON_CORPUS` names a corpus with rulesheets, on a sample of these. Weighted choices against
 //! their weights, by Pearson's test.
 
+mod folder;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ use agon_engine::{Grounded, MoveId, RoleId, ScalarPlayouts};
 use agon_ground::{GroundLimits, ground};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+
+use folder::sheets_in;
 
 const MOST_STEPS: u32 = 300;
 
@@ -123,21 +127,6 @@ fn check(name: &str, game: &Arc<Grounded>, n_lanes: u32, n_scalar: u32) -> Resul
         }
     }
     Ok(())
-}
-
-fn sheets_in(directory: &Path) -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(directory).expect("the directory can be read");
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|end| end == "kif"));
-    paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        let bytes = std::fs::read(path).expect("the sheet can be read");
-        (
-            path.display().to_string(),
-            String::from_utf8_lossy(&bytes).into_owned(),
-        )
-    };
-    paths.iter().map(read).collect()
 }
 
 #[test]

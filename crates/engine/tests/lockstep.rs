@@ -4,6 +4,7 @@
 //! On the built-in games, on small sheets with one difficulty each, and, if `AGON_CORPUS` names a corpus with
 //! rulesheets, on a sample of these.
 
+mod folder;
 mod sheets;
 mod walk;
 
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use agon_ground::{GroundLimits, ground};
 
+use folder::sheets_in;
 use sheets::SHEETS;
 use walk::{Walk, all_engines, rules, walk};
 
@@ -95,20 +97,4 @@ fn a_sample_of_the_corpus_is_played_alike() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(n_walked > 0, "AGON_CORPUS holds no sheet that grounds");
-}
-
-/// The rulesheets of a directory with their names, in order.
-fn sheets_in(directory: &Path) -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(directory).expect("the directory can be read");
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|end| end == "kif"));
-    paths.sort();
-    paths
-        .iter()
-        .map(|path| {
-            let bytes = std::fs::read(path).expect("the sheet can be read");
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            (path.display().to_string(), text)
-        })
-        .collect()
 }

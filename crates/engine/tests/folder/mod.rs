@@ -1,0 +1,17 @@
+//! Folders of rulesheets: the built-in games, and a corpus where there is one.
+
+use std::path::{Path, PathBuf};
+
+/// The rulesheets of a folder with their names, in order.
+pub(crate) fn sheets_in(folder: &Path) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "kif"));
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let bytes = std::fs::read(path).expect("the sheet can be read");
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        (path.display().to_string(), text)
+    };
+    paths.iter().map(read).collect()
+}
