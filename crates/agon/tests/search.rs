@@ -124,6 +124,53 @@ fn search_shows_a_table() {
     }
 }
 
+/// What FAST tells of a game after so many playouts.
+fn fast(game: &str, playouts: &str) -> String {
+    let args = ["search", game, "--player", "cadia-2010", "--json"];
+    let args = [&args[..], &["--playouts", playouts]].concat();
+    let found = json(&run(&folder(&format!("fast_{game}")), &args));
+    found["notes"]["fast"]
+        .as_str()
+        .expect("it is text")
+        .to_owned()
+}
+
+#[test]
+fn fast_finds_pieces_and_cells_as_the_paper_reports() {
+    for (game, words) in [
+        ("ttcc4", "piece types: light: "),
+        ("breakthrough", "64 cells: white: "),
+        ("othello", "64 cells: black: "),
+        ("connect_5", "64 cells: x: "),
+        ("chinook", "64 cells: white: "),
+        ("connect_four", "off: no move leads a piece to a place"),
+        ("roshambo", "off: there is no board"),
+        ("eight_queens", "off: there is no other role"),
+    ] {
+        let story = fast(game, "20");
+        assert!(story.starts_with(words), "{game}: {story}");
+    }
+}
+
+#[test]
+fn fast_learns_what_chess_pieces_are_worth() {
+    let story = fast("skirmish", "6000");
+    for color in ["white", "black"] {
+        let value = |piece: &str| -> f64 {
+            let name = format!("{color}_{piece} ");
+            let rest = story.split(&name).nth(1).expect("it is a piece");
+            let end = rest.find([',', ';']).expect("more follows");
+            rest[..end].parse().expect("it is a number")
+        };
+        let [rook, bishop, knight, pawn] = ["rook", "bishop", "knight", "pawn"].map(value);
+        let minor = (bishop + knight) / 2.0;
+        assert!(rook > bishop && rook > knight, "{story}");
+        assert!((bishop - knight).abs() < 0.5 * minor, "{story}");
+        assert!(bishop > pawn && knight > pawn && pawn > 0.0, "{story}");
+    }
+    assert!(story.contains("active"), "{story}");
+}
+
 #[test]
 fn what_search_cannot_do_it_says() {
     let folder = folder("faults");

@@ -9,6 +9,7 @@ pub mod board;
 pub mod counter;
 mod glyph;
 mod order;
+pub mod piece;
 mod sample;
 mod term;
 

@@ -44,7 +44,11 @@ pub(crate) fn states(
 }
 
 /// A random joint move, unless the match is over or a role has no move.
-fn pick(machine: &mut dyn Machine, n_roles: usize, rng: &mut impl Rng) -> Option<JointMove> {
+pub(crate) fn pick(
+    machine: &mut dyn Machine,
+    n_roles: usize,
+    rng: &mut impl Rng,
+) -> Option<JointMove> {
     if machine.is_terminal() {
         return None;
     }

@@ -1,16 +1,13 @@
-//! A bot of one's own: it takes the first move that ends the match well, and otherwise asks a small search.
+//! A bot of one's own: it makes the move after which the other role has the fewest moves.
 //!
 //! `cargo run -p agon-search --example my_bot`
 
 use std::sync::Arc;
 
-use agon_engine::{Game, JointMove, RoleId, State};
+use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 use agon_search::{Bot, Decision, Limits, Preset, Report};
 
-struct MyBot {
-    game: Arc<Game>,
-    search: Box<dyn Bot>,
-}
+struct MyBot(Arc<Game>);
 
 impl Bot for MyBot {
     fn think(
@@ -20,55 +17,50 @@ impl Bot for MyBot {
         limits: &Limits,
         watch: &mut dyn FnMut(&Report),
     ) -> Decision {
-        let mut decision = self.search.think(state, role, limits, watch);
-        let mut machine = self.game.machine();
+        let mut machine = self.0.machine();
         machine.load(state);
-        let joints = machine.legal_moves(role).to_vec().into_iter().map(|of| {
-            let other = |other: RoleId, machine: &mut dyn agon_engine::Machine| {
-                machine.legal_moves(other)[0]
-            };
-            let moves = RoleId::all(self.game.n_roles());
-            let moves: Vec<_> = moves
-                .map(|r| {
-                    if r == role {
-                        of
-                    } else {
-                        other(r, &mut *machine)
-                    }
-                })
-                .collect();
-            JointMove::new(moves)
-        });
-        for joint in joints.collect::<Vec<_>>() {
+        let other = RoleId(1 - role.0);
+        let noop = machine.legal_moves(other)[0];
+        let room = |&of: &MoveId| {
+            let joint = if role.0 == 0 { [of, noop] } else { [noop, of] };
             machine.load(state);
-            machine.advance(&joint);
-            if machine.is_terminal() && machine.goal(role).is_some_and(|goal| goal.value() == 100) {
-                decision.of = joint.of(role);
-            }
-        }
+            machine.advance(&JointMove::new(joint));
+            (!machine.is_terminal(), machine.legal_moves(other).len())
+        };
+        // Any bot will do to begin with: it gives a decision whose move can be changed.
+        let any = Preset::parse("legal").expect("it is a preset");
+        let mut decision = any.bot(&self.0, 1).think(state, role, limits, watch);
+        let mut moves = self.0.machine();
+        moves.load(state);
+        let best = moves.legal_moves(role).iter().copied().min_by_key(room);
+        decision.of = best.unwrap_or(decision.of);
         decision
     }
 
-    fn played(&mut self, joint: &JointMove, next: &State) {
-        self.search.played(joint, next);
-    }
+    fn played(&mut self, _joint: &JointMove, _next: &State) {}
 }
 
+/// Plays a match of Othello against a random player and tells how it ended.
 pub(crate) fn main() {
-    let sheet = include_bytes!("../../../games/tic_tac_toe.kif");
+    let sheet = include_bytes!("../../../games/othello_6x6.kif");
     let rules = agon_gdl::check(&agon_gdl::parse(sheet, &Default::default())).expect("it is sound");
-    let game =
-        Arc::new(Game::compile(Arc::new(rules), &Default::default(), &|| false).expect("it runs"));
-    let search = Preset::parse("agon").expect("it is a preset").bot(&game, 1);
-    let mut bot = MyBot {
-        game: Arc::clone(&game),
-        search,
-    };
-    let decision = bot.think(
-        game.initial_state(),
-        RoleId(0),
-        &Limits::playouts(2000),
-        &mut |_| {},
-    );
-    println!("{}", game.move_text(RoleId(0), decision.of));
+    let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).expect("it runs");
+    let game = Arc::new(game);
+    let random = Preset::parse("random").expect("it is a preset");
+    let mut bots: [Box<dyn Bot>; 2] = [Box::new(MyBot(Arc::clone(&game))), random.bot(&game, 1)];
+    let mut machine = game.machine();
+    while !machine.is_terminal() {
+        let state = machine.state();
+        let roles = RoleId::all(2).zip(&mut bots);
+        let moves = roles.map(|(role, bot)| {
+            bot.think(&state, role, &Limits::playouts(1), &mut |_| {})
+                .of
+        });
+        let joint = JointMove::new(moves.collect::<Vec<_>>());
+        machine.advance(&joint);
+    }
+    for role in RoleId::all(2) {
+        let goal = machine.goal(role).map(Goal::value);
+        println!("{} {}", game.role_name(role), goal.unwrap_or_default());
+    }
 }

@@ -35,6 +35,9 @@ impl UctBot {
         if let Some(seen) = &mut self.seen {
             seen.begin();
         }
+        if let Some(mast) = &mut self.mast {
+            mast.end(&self.values);
+        }
         // Step 1. Outside the tree, from the end.
         if self.mast.is_some() || self.seen.is_some() {
             for step in (n_levels..n_steps).rev() {
@@ -62,7 +65,10 @@ impl UctBot {
             if let Some(seen) = &self.seen {
                 match self.params.rave {
                     RaveKind::Off => {}
-                    RaveKind::Rave => rave::update(&mut self.tree, node, self.n_roles, seen),
+                    RaveKind::Rave | RaveKind::Grave => {
+                        let takes_all = self.params.rave == RaveKind::Grave;
+                        rave::update(&mut self.tree, node, self.n_roles, seen, takes_all);
+                    }
                     RaveKind::Amaf => amaf::update(&mut self.tree, node, self.n_roles, seen),
                 }
             }
@@ -80,7 +86,7 @@ impl UctBot {
             let of = self.record[step * self.n_roles + role];
             let value = self.values[role] * factor;
             if let Some(mast) = &mut self.mast {
-                mast.add(role, of, value);
+                mast.add_after(&self.record[..step * self.n_roles], role, of, value);
             }
             if let Some(seen) = &mut self.seen {
                 seen.add(role, of, value);

@@ -105,7 +105,7 @@ impl UctBot {
         let beta = rave::beta(self.params.rave_k, self.tree.node(root).visits);
         match self.params.rave {
             RaveKind::Amaf if later.visits > 0 => f64::from(later.mean),
-            RaveKind::Rave if later.visits > 0 && beta >= rave::LEAST_BETA => {
+            RaveKind::Rave | RaveKind::Grave if later.visits > 0 && beta >= rave::LEAST_BETA => {
                 beta * f64::from(later.mean) + (1.0 - beta) * mean
             }
             _ => mean,
@@ -123,7 +123,10 @@ impl UctBot {
             moves = edges.map(|edge| edge.of).collect();
         }
         match &mut self.mast {
-            Some(mast) => moves[mast.choose(role, moves.iter().copied(), &mut self.random)],
+            Some(mast) => {
+                mast.stand(self.tree.node(root).state.words(), &[]);
+                moves[mast.choose(role, moves.iter().copied(), &mut self.random)]
+            }
             None => self.random.pick(&moves).expect("there is a legal move"),
         }
     }
@@ -245,13 +248,26 @@ impl UctBot {
         let mut notes = Vec::new();
         if let Some(mast) = &self.mast {
             notes.push(("mast", format!("{} moves seen", mast.n_seen())));
+            if let Some(nst) = &mast.nst {
+                notes.push(("nst", format!("{} n-grams", nst.n_grams())));
+            }
+            let story = mast
+                .fast
+                .as_ref()
+                .map(|fast| fast.story(|role| self.role_name(role)));
+            let fault = mast.fast_fault.map(|reason| format!("off: {reason}"));
+            notes.extend(story.or(fault).map(|words| ("fast", words)));
         }
         match self.params.rave {
             RaveKind::Off => {}
-            RaveKind::Rave => {
+            RaveKind::Rave | RaveKind::Grave => {
                 let visits = self.root.map_or(0, |root| self.tree.node(root).visits);
                 let beta = rave::beta(self.params.rave_k, visits);
-                notes.push(("rave", format!("weighs {beta:.3} at the root")));
+                let part = match self.params.rave {
+                    RaveKind::Grave => "grave",
+                    _ => "rave",
+                };
+                notes.push((part, format!("weighs {beta:.3} at the root")));
             }
             RaveKind::Amaf => notes.push(("amaf", "alone decides".to_owned())),
         }
@@ -267,6 +283,9 @@ impl UctBot {
         }
         if self.params.solver {
             notes.push(("solver", self.proven()));
+        }
+        if let Some(sweep) = &self.sweep {
+            notes.push(("sweep", sweep.story()));
         }
         if self.work.trims > 0 {
             let text = format!(

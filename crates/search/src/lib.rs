@@ -32,14 +32,17 @@
 )]
 
 mod amaf;
+mod auto;
 mod backup;
 mod bot;
 pub mod bots;
 mod cutoff;
 mod decide;
 mod decision;
+mod fast;
 mod limits;
 mod mast;
+mod nst;
 mod params;
 mod playout;
 mod preset;
@@ -50,18 +53,20 @@ mod rave;
 mod report;
 mod select;
 mod solve;
+mod sweep;
 mod tree;
 mod uct;
 mod urgency;
 mod value;
 mod walker;
 
+pub use auto::AutoBot;
 pub use bot::Bot;
 pub use decision::Decision;
 pub use limits::{Limits, Meter, StopReason};
 pub use params::{
-    Backup, FinalMove, GoalChange, Knob, MastChoice, ParamError, Params, PlayoutKind, RaveBonus,
-    RaveKind, Simultaneous, UrgencyDiscount, Values,
+    Backup, FastKind, FinalMove, GoalChange, Knob, MastChoice, MastInTree, ParamError, Params,
+    PlayoutKind, RaveBonus, RaveKind, Simultaneous, UrgencyDiscount, Values,
 };
 pub use preset::{PRESETS, Preset, PresetError, PresetInfo};
 pub use random::Random;

@@ -47,6 +47,47 @@ impl Limits {
         self.stop.is_some() && self.deadline.is_none() && !is_counted
     }
 
+    /// One of so many equal parts of these limits, from now on.
+    #[must_use]
+    pub fn part(&self, n_parts: u32) -> Limits {
+        let now = Instant::now();
+        let part = |deadline: Instant| now + deadline.saturating_duration_since(now) / n_parts;
+        Limits {
+            deadline: self.deadline.map(part),
+            playouts: self.playouts.map(|n| n / u64::from(n_parts)),
+            transitions: self.transitions.map(|n| n / u64::from(n_parts)),
+            stop: self.stop.clone(),
+        }
+    }
+
+    /// What is left of these limits after so many playouts and transitions.
+    #[must_use]
+    pub fn less(&self, playouts: u64, transitions: u64) -> Limits {
+        Limits {
+            playouts: self.playouts.map(|n| n.saturating_sub(playouts)),
+            transitions: self.transitions.map(|n| n.saturating_sub(transitions)),
+            ..self.clone()
+        }
+    }
+
+    /// Whether no playout or no transition is left.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.playouts == Some(0) || self.transitions == Some(0)
+    }
+
+    /// Whether all bounds that there are allow so much.
+    #[must_use]
+    pub fn has_at_least(&self, playouts: u64, transitions: u64, seconds: f64) -> bool {
+        let time = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        self.is_bounded()
+            && self.playouts.is_none_or(|n| n >= playouts)
+            && self.transitions.is_none_or(|n| n >= transitions)
+            && self
+                .deadline
+                .is_none_or(|deadline| time(deadline).as_secs_f64() >= seconds)
+    }
+
     /// Whether there is any bound at all.
     #[must_use]
     pub fn is_bounded(&self) -> bool {

@@ -5,15 +5,20 @@
 //! any move with chance ε, otherwise the one with the highest mean. A move never seen has a mean of its own, high by
 //! default, so that it is seen soon.
 //!
+//! FAST may add what it knows of pieces and places, and n-grams what it is worth to make a move after others: the value of
+//! a move is then the mean of its own mean and those of the n-grams that it ends.
+//!
 //! In: the moves of simulations with their values. Out: moves.
 //!
 //! - Finnsson and Björnsson 2008, Simulation-Based Approach to General Game Playing (MAST, Gibbs)
 //! - Tak, Winands and Björnsson 2012, N-Grams and the Last-Good-Reply Policy (ε-greedy is better)
 //! - Tak, Winands and Björnsson 2014, Decaying Simulation Strategies (decay between moves)
 
-use agon_engine::MoveId;
+use agon_engine::{Game, MoveId};
 
-use crate::params::{MastChoice, Params};
+use crate::fast::{Bias, Fast};
+use crate::nst::Nst;
+use crate::params::{FastKind, MastChoice, Params, PlayoutKind};
 use crate::random::Random;
 
 /// Means of moves.
@@ -25,6 +30,13 @@ pub(crate) struct Mast {
     decay: f32,
     /// Per role and move.
     entries: Vec<Vec<Entry>>,
+    /// What is learned of pieces and places, if it is.
+    pub(crate) fast: Option<Fast>,
+    /// Why it is not, if it should.
+    pub(crate) fast_fault: Option<&'static str>,
+    /// What is learned of moves after others, if it is.
+    pub(crate) nst: Option<Nst>,
+    // Scratch.
     /// Weights of the moves to draw from.
     weights: Vec<f32>,
 }
@@ -49,7 +61,49 @@ impl Mast {
             unseen: params.mast_unseen as f32,
             decay: params.mast_decay as f32,
             entries: vec![Vec::new(); n_roles],
+            fast: None,
+            fast_fault: None,
+            nst: (params.playout == PlayoutKind::Nst).then(|| Nst::new(params)),
             weights: Vec::new(),
+        }
+    }
+
+    /// With all that the knobs ask for in a game.
+    pub(crate) fn of_game(params: &Params, game: &Game) -> Mast {
+        let mut mast = Mast::new(params, game.n_roles());
+        if params.fast != FastKind::Off {
+            match Fast::new(game, params) {
+                Ok(fast) => mast.fast = Some(fast),
+                Err(reason) => mast.fast_fault = Some(reason),
+            }
+        }
+        mast
+    }
+
+    /// A move is to be chosen in this state, after these moves of the simulation.
+    #[inline]
+    pub(crate) fn stand(&mut self, words: &[u64], record: &[MoveId]) {
+        if let Some(fast) = &mut self.fast {
+            fast.stand(words);
+        }
+        if let Some(nst) = &mut self.nst {
+            nst.stand(record, self.entries.len());
+        }
+    }
+
+    /// What the simulation was worth, if anything; the states that FAST saw are over.
+    pub(crate) fn end(&mut self, values: &[f64]) {
+        if let Some(fast) = &mut self.fast {
+            fast.end(values);
+        }
+    }
+
+    /// The role made this move after those, which was worth this much.
+    #[inline]
+    pub(crate) fn add_after(&mut self, before: &[MoveId], role: usize, of: MoveId, value: f64) {
+        self.add(role, of, value);
+        if let Some(nst) = &mut self.nst {
+            nst.add(before, self.entries.len(), role, of, value);
         }
     }
 
@@ -66,6 +120,9 @@ impl Mast {
     pub(crate) fn decay(&mut self) {
         if self.decay == 1.0 {
             return;
+        }
+        if let Some(nst) = &mut self.nst {
+            nst.decay(self.decay);
         }
         for entry in self.entries.iter_mut().flatten() {
             entry.count *= self.decay;
@@ -117,12 +174,15 @@ impl Mast {
         let mut weights = std::mem::take(&mut self.weights);
         weights.clear();
         let mut sum = 0.0_f32;
-        for of in moves.clone() {
-            let weight = self.weight(role, of);
-            weights.push(weight);
-            sum += weight;
+        if self.nst.is_none() {
+            weights.extend(moves.clone().map(|of| self.weight(role, of)));
+            if let Some(biases) = self.biases(role, moves.clone()) {
+                let pairs = weights.iter_mut().zip(biases);
+                pairs.for_each(|(weight, bias)| *weight *= bias.factor);
+            }
+            sum = weights.iter().sum();
         }
-        if sum < 1e-20 {
+        if !(1e-20..1e30).contains(&sum) {
             // All weights are as good as zero, as happens when it is cold: only their ratios count.
             sum = self.warm(role, moves, &mut weights);
         }
@@ -143,16 +203,42 @@ impl Mast {
     fn warm(
         &mut self,
         role: usize,
-        moves: impl Iterator<Item = MoveId>,
+        moves: impl Iterator<Item = MoveId> + Clone,
         weights: &mut Vec<f32>,
     ) -> f32 {
-        weights.clear();
-        weights.extend(moves.map(|of| self.entry_mut(role, of).mean));
+        self.fill_values(role, moves, weights);
         let best = weights.iter().copied().fold(f32::MIN, f32::max);
         for weight in &mut *weights {
             *weight = libm::expf((*weight - best) / self.temperature);
         }
         weights.iter().sum()
+    }
+
+    /// What FAST thinks of these moves, if it has an opinion.
+    fn biases(&mut self, role: usize, moves: impl Iterator<Item = MoveId>) -> Option<&[Bias]> {
+        self.fast.as_mut().and_then(|fast| fast.biases(role, moves))
+    }
+
+    /// The values of these moves, all techniques together.
+    fn fill_values(
+        &mut self,
+        role: usize,
+        moves: impl Iterator<Item = MoveId> + Clone,
+        values: &mut Vec<f32>,
+    ) {
+        values.clear();
+        for of in moves.clone() {
+            let entry = *self.entry_mut(role, of);
+            let value = match &self.nst {
+                Some(nst) if entry.count > 0.0 => nst.value(role, of, entry.mean),
+                _ => entry.mean,
+            };
+            values.push(value);
+        }
+        if let Some(biases) = self.biases(role, moves) {
+            let pairs = values.iter_mut().zip(biases);
+            pairs.for_each(|(value, bias)| *value += bias.value);
+        }
     }
 
     /// The Gibbs weight of a move; a mean of 100 weighs 1.
@@ -169,21 +255,23 @@ impl Mast {
     fn best(
         &mut self,
         role: usize,
-        moves: impl Iterator<Item = MoveId>,
+        moves: impl Iterator<Item = MoveId> + Clone,
         random: &mut Random,
     ) -> usize {
+        let mut values = std::mem::take(&mut self.weights);
+        self.fill_values(role, moves, &mut values);
         let (mut chosen, mut best, mut n_ties) = (0, f32::MIN, 0);
-        for (idx, of) in moves.enumerate() {
-            let mean = self.entry_mut(role, of).mean;
-            if mean > best {
-                (chosen, best, n_ties) = (idx, mean, 1);
-            } else if mean == best {
+        for (idx, &value) in values.iter().enumerate() {
+            if value > best {
+                (chosen, best, n_ties) = (idx, value, 1);
+            } else if value == best {
                 n_ties += 1;
                 if random.below(n_ties) == 0 {
                     chosen = idx;
                 }
             }
         }
+        self.weights = values;
         chosen
     }
 

@@ -6,7 +6,8 @@
 //! - Ary: Méhat and Cazenave 2008, Monte-Carlo Tree Search for General Game Playing
 //! - CadiaPlayer: Finnsson and Björnsson 2008 and 2011, and the program of 2012
 //! - Finnsson 2012, Generalized Monte-Carlo Tree Search Extensions for General Game Playing
-//! - Tak, Winands and Björnsson 2012 and 2014 (ε-greedy playouts, decay)
+//! - Tak, Winands and Björnsson 2012 and 2014 (ε-greedy playouts, n-grams, decay)
+//! - Cazenave 2015, Generalized Rapid Action Value Estimation (GRAVE)
 
 use thiserror::Error;
 
@@ -170,6 +171,17 @@ params! {
             Uniform,
             /// By their means over all simulations.
             Mast,
+            /// By their means and those of the n-grams that they end.
+            Nst,
+        }
+        /// Where in the tree MAST chooses.
+        MastInTree {
+            /// Nowhere: all untried moves are alike.
+            No,
+            /// In new nodes, where the playout begins.
+            Leaf,
+            /// Wherever there are untried moves.
+            Yes,
         }
         /// How MAST chooses.
         MastChoice {
@@ -178,12 +190,23 @@ params! {
             /// The highest mean, but sometimes any move.
             Greedy,
         }
+        /// What FAST learns.
+        FastKind {
+            /// Nothing.
+            Off,
+            /// What types of pieces are worth, where there are several.
+            Types,
+            /// That, and otherwise what places are worth.
+            All,
+        }
         /// Which statistics of moves made later are used in the tree.
         RaveKind {
             /// None.
             Off,
             /// Mixed with the means of the tree, less and less as visits grow.
             Rave,
+            /// The same with the statistics of the last state on the way that has enough visits.
+            Grave,
             /// Alone: all moves as first.
             Amaf,
         }
@@ -228,7 +251,9 @@ params! {
         simultaneous: Simultaneous = Simultaneous::Best, in Simultaneous::ALL;
         /// What a move of a single-player game is worth in the tree: the mean, or the best simulation seen.
         single_player: Backup = Backup::Max, in Backup::ALL;
-        /// How moves are chosen outside the tree: all alike, or by MAST (CadiaPlayer 2008).
+        /// Whether single-player games are also swept level by level, with half of the effort.
+        sweep: bool = false, in YES_OR_NO;
+        /// How moves are chosen outside the tree: all alike, by MAST (CadiaPlayer 2008), or by n-grams (Tak, Winands and Björnsson 2012).
         playout: PlayoutKind = PlayoutKind::Uniform, in PlayoutKind::ALL;
         /// How MAST chooses: Gibbs (CadiaPlayer), or greedy with chance ε (Tak, Winands and Björnsson 2012).
         mast_choice: MastChoice = MastChoice::Gibbs, in MastChoice::ALL;
@@ -240,14 +265,40 @@ params! {
         mast_unseen: f64 = 100.0, in 0.0..=100.0;
         /// What is left of MAST's counts after each move of the match; 1 forgets nothing (CadiaPlayer), Sironi's player 0.2.
         mast_decay: f64 = 1.0, in 0.0..=1.0;
-        /// Whether MAST also chooses among unexplored moves in the tree (CadiaPlayer).
-        mast_in_tree: bool = true, in YES_OR_NO;
-        /// Statistics of moves made later: none, mixed in as RAVE (CadiaPlayer 2009), or alone as AMAF (Ary).
+        /// Whether MAST also chooses among unexplored moves in the tree (CadiaPlayer), or only in new nodes.
+        mast_in_tree: MastInTree = MastInTree::Yes, in MastInTree::ALL;
+        /// Simulations that an n-gram needs to be counted (Tak, Winands and Björnsson 2012).
+        nst_visits: u32 = 7, in 1..=1_000_000;
+        /// Longest n-gram (Tak, Winands and Björnsson 2012).
+        nst_length: u32 = 3, in 1..=3;
+        /// What FAST learns and adds to MAST: nothing, types of pieces, or places too (CadiaPlayer 2010).
+        fast: FastKind = FastKind::Off, in FastKind::ALL;
+        /// λ of FAST's temporal differences (CadiaPlayer).
+        fast_lambda: f64 = 0.99, in 0.0..=1.0;
+        /// Step size α of FAST (CadiaPlayer).
+        fast_alpha: f64 = 0.01, in 0.0..=1.0;
+        /// Discount γ per step of FAST (the program of 2012).
+        fast_discount: f64 = 0.999, in 0.5..=1.0;
+        /// Most of what FAST got wrong in a simulation that it corrects by it, so that sums over many steps do not overshoot.
+        fast_share: f64 = 0.1, in 0.0..=1.0;
+        /// Factor c on the weight of a place (CadiaPlayer).
+        fast_cells: f64 = 5.0, in 0.0..=1000.0;
+        /// What FAST thinks of a move that takes nothing where something can be taken (CadiaPlayer).
+        fast_ignored: f64 = -100.0, in -1000.0..=1000.0;
+        /// Factor w on what FAST adds to MAST (CadiaPlayer).
+        fast_weight: f64 = 1.0, in 0.0..=100.0;
+        /// FAST is used once some weight is farther than this from zero (the program of 2012).
+        fast_threshold: f64 = 2.0, in 0.0..=1000.0;
+        /// FAST is not used before so many simulations (the program of 2012).
+        fast_updates: u32 = 1000, in 0..=1_000_000_000;
+        /// Statistics of moves made later: none, mixed in as RAVE (CadiaPlayer 2009) or GRAVE (Cazenave 2015), or alone as AMAF (Ary).
         rave: RaveKind = RaveKind::Off, in RaveKind::ALL;
         /// Visits at which RAVE and tree count alike: k in sqrt(k / (3 N + k)) (CadiaPlayer 500).
         rave_k: f64 = 500.0, in 0.0..=1e9;
         /// Where the exploration bonus goes with RAVE: on both parts (the program of 2012) or on the mix.
         rave_bonus: RaveBonus = RaveBonus::Both, in RaveBonus::ALL;
+        /// Visits that a state needs for its statistics to be used by GRAVE (Cazenave 2015; Sironi's player 50).
+        grave_visits: u32 = 50, in 0..=1_000_000_000;
         /// Weight of exploration with AMAF, which has none in Ary.
         amaf_exploration: f64 = 0.0, in 0.0..=1000.0;
         /// Whether simulations may be cut early (Finnsson 2012). It decides for each game if that helps.
@@ -354,8 +405,8 @@ mod tests {
             "`many` is no value of `most_steps`, which is a u32: 1..=100000000"
         );
         assert_eq!(
-            set(&mut params, "rave", "grave"),
-            "`grave` is no value of `rave`, which is a word: off|rave|amaf"
+            set(&mut params, "rave", "gravy"),
+            "`gravy` is no value of `rave`, which is a word: off|rave|grave|amaf"
         );
         assert_eq!(
             set(&mut params, "most_steps", "0"),

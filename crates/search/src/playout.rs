@@ -22,6 +22,7 @@ impl UctBot {
         meter: &mut Meter<'_>,
     ) -> Option<()> {
         self.watch_path(root, role, self.path.nodes.len() - 1);
+        self.show_path(None);
         let depth = self.depth + self.path.nodes.len() as u32 - 1;
         let is_watched = self.cutoff.as_ref().is_some_and(Cutoff::is_watching);
         let patience = self.walker.patience();
@@ -41,6 +42,9 @@ impl UctBot {
             self.walker.advance(&self.joint);
             meter.count_transition();
             steps += 1;
+            if let Some(fast) = self.mast.as_mut().and_then(|mast| mast.fast.as_mut()) {
+                fast.see(self.walker.words());
+            }
             if is_watched {
                 self.see(depth + steps, role);
             }
@@ -61,7 +65,13 @@ impl UctBot {
         self.work.playout_steps += u64::from(steps);
         match cut {
             Cut::Goals => self.read_goals(),
-            Cut::Draw => self.values.fill(50.0),
+            Cut::Draw => {
+                self.values.fill(50.0);
+                // Nothing is known of how it ends.
+                if let Some(fast) = self.mast.as_mut().and_then(|mast| mast.fast.as_mut()) {
+                    fast.forget();
+                }
+            }
         }
         Some(())
     }
@@ -69,6 +79,14 @@ impl UctBot {
     /// Draws a joint move and records it; false if some role has none.
     #[inline]
     fn sample(&mut self) -> bool {
+        if let Some(mast) = &mut self.mast {
+            if let Some(fast) = &mut mast.fast {
+                fast.stand(self.walker.words());
+            }
+            if let Some(nst) = &mut mast.nst {
+                nst.stand(&self.record, self.n_roles);
+            }
+        }
         for role in RoleId::all(self.n_roles) {
             let of = match &mut self.mast {
                 None => self.walker.any_move(role, &mut self.random),
@@ -91,6 +109,19 @@ impl UctBot {
             self.record.push(of);
         }
         true
+    }
+
+    /// Shows the states of a simulation in the tree to FAST, with the one in which it ended there.
+    pub(crate) fn show_path(&mut self, end: Option<NodeId>) {
+        let Some(fast) = self.mast.as_mut().and_then(|mast| mast.fast.as_mut()) else {
+            return;
+        };
+        let mut states = self.path.nodes.iter().copied().chain(end);
+        let words = |node: NodeId| self.tree.node(node).state.words();
+        if let Some(first) = states.next() {
+            fast.begin(words(first));
+            states.for_each(|node| fast.see(words(node)));
+        }
     }
 
     /// Shows the first states of a simulation to early cutoffs, as long as they watch: those up to so many steps from the

@@ -9,14 +9,18 @@
 //! A simulation counts once per move, with the value of the last time it was made; only moves that were tried in the node
 //! learn, because others are not chosen by value.
 //!
+//! GRAVE takes these statistics from the last state on the way that has enough visits, which below it serves all states with
+//! few; there all moves learn. A move that is not legal there has none.
+//!
 //! In: the moves of a simulation and the values of its steps, last step first. Out: means in the tree; β.
 //!
 //! - Gelly and Silver 2007, Combining Online and Offline Knowledge in UCT
 //! - Finnsson and Björnsson 2011, CadiaPlayer: Search-Control Techniques
+//! - Cazenave 2015, Generalized Rapid Action Value Estimation (GRAVE)
 
 use agon_engine::MoveId;
 
-use crate::tree::{NodeId, Tree};
+use crate::tree::{Edge, Later, NodeId, Tree};
 
 /// Below this weight RAVE is left out.
 pub(crate) const LEAST_BETA: f64 = 0.01;
@@ -89,8 +93,8 @@ impl Seen {
     }
 }
 
-/// Teaches the moves of a node what was seen from it on.
-pub(crate) fn update(tree: &mut Tree, node: NodeId, n_roles: usize, seen: &Seen) {
+/// Teaches the moves of a node what was seen from it on: those that were tried there, or all of them.
+pub(crate) fn update(tree: &mut Tree, node: NodeId, n_roles: usize, seen: &Seen, takes_all: bool) {
     for role in 0..n_roles {
         let span = tree.span(node, role);
         if span.len() == 1 {
@@ -98,13 +102,38 @@ pub(crate) fn update(tree: &mut Tree, node: NodeId, n_roles: usize, seen: &Seen)
         }
         for edge in span {
             let tried = tree.edge(edge);
-            if tried.visits == 0 {
+            if tried.visits == 0 && !takes_all {
                 continue;
             }
             if let Some((_, value)) = seen.get(role, tried.of) {
                 tree.later_mut(edge).add(value);
             }
         }
+    }
+}
+
+/// What a state that is referred to knows of these moves of a role. Both lists of moves are usually in order; then each is
+/// walked once.
+pub(crate) fn refer(
+    tree: &Tree,
+    reference: NodeId,
+    role: usize,
+    edges: &[Edge],
+    into: &mut Vec<Later>,
+) {
+    into.clear();
+    let span = tree.span(reference, role);
+    let known = tree.edges(span.clone());
+    let later = tree.later(span);
+    let mut at = 0;
+    for edge in edges {
+        let n_before = known[at.min(known.len())..]
+            .iter()
+            .take_while(|known| known.of < edge.of)
+            .count();
+        at += n_before;
+        let is_here = known.get(at).is_some_and(|known| known.of == edge.of);
+        into.push(if is_here { later[at] } else { Later::default() });
     }
 }
 
@@ -139,7 +168,7 @@ mod tests {
         seen.add(0, MoveId(1), 70.0);
         seen.add(0, MoveId(3), 60.0);
         seen.add(1, MoveId(1), 10.0);
-        update(&mut tree, node, 2, &seen);
+        update(&mut tree, node, 2, &seen, false);
         let later: Vec<(u32, f32)> = tree
             .later(0..6)
             .iter()

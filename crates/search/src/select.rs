@@ -11,10 +11,10 @@
 //! - Tak, Lanctot and Winands 2014, MCTS Variants for Simultaneous Move Games (each role by itself)
 
 use crate::mast::Mast;
-use crate::params::{Params, RaveBonus, RaveKind};
+use crate::params::{MastInTree, Params, RaveBonus, RaveKind};
 use crate::random::Random;
 use crate::rave;
-use crate::tree::{Edge, NodeId, Span, Tree};
+use crate::tree::{Edge, Later, NodeId, Span, Tree};
 use crate::urgency;
 
 /// Logarithms up to here are looked up.
@@ -25,8 +25,11 @@ pub(crate) struct Select {
     // Constant.
     params: Params,
     logs: Vec<f64>,
-    // Scratch: the moves of the state that were never tried.
+    // Changed by each simulation: the state whose statistics of later moves GRAVE uses.
+    reference: NodeId,
+    // Scratch: the moves of the state that were never tried, and what the reference knows of all.
     fresh: Vec<u32>,
+    referred: Vec<Later>,
 }
 
 impl Select {
@@ -34,7 +37,17 @@ impl Select {
         Select {
             params: params.clone(),
             logs: (0..N_LOGS).map(|n| libm::log(n as f64)).collect(),
+            reference: NodeId::NONE,
             fresh: Vec::new(),
+            referred: Vec::new(),
+        }
+    }
+
+    /// Whether a state is one that those below it refer to.
+    #[inline]
+    pub(crate) fn refer(&mut self, tree: &Tree, node: NodeId, is_root: bool) {
+        if is_root || tree.node(node).visits >= self.params.grave_visits {
+            self.reference = node;
         }
     }
 
@@ -67,6 +80,9 @@ impl Select {
             return span.start + self.draw(edges, role, mast, random);
         }
         // Step 2. The best of what was tried.
+        if self.params.rave == RaveKind::Grave {
+            rave::refer(tree, self.reference, role, edges, &mut self.referred);
+        }
         let (best, value) = self.best(tree, node, &span, random);
         // Step 3. Is it good enough to come before the others?
         if n_fresh > 0 {
@@ -93,8 +109,13 @@ impl Select {
         random: &mut Random,
     ) -> usize {
         let fresh = &self.fresh;
+        let is_asked = match self.params.mast_in_tree {
+            MastInTree::No => false,
+            MastInTree::Leaf => fresh.len() == edges.len(),
+            MastInTree::Yes => true,
+        };
         let chosen = match mast {
-            Some(mast) if self.params.mast_in_tree => {
+            Some(mast) if is_asked => {
                 let moves = fresh.iter().map(|&idx| edges[idx as usize].of);
                 mast.choose(role, moves, random)
             }
@@ -120,12 +141,16 @@ impl Select {
                     f64::from(later[idx].mean) + bonus
                 })
             }
-            RaveKind::Rave => {
+            RaveKind::Rave | RaveKind::Grave => {
+                let is_grave = params.rave == RaveKind::Grave;
                 let beta = rave::beta(params.rave_k, visits);
                 if beta < rave::LEAST_BETA {
                     return scan(edges, random, |_, edge| uct(edge, ln, c));
                 }
-                let later = tree.later(span.clone());
+                let later = match is_grave {
+                    true => &self.referred,
+                    false => tree.later(span.clone()),
+                };
                 let n_later: u64 = later.iter().map(|later| u64::from(later.visits)).sum();
                 let ln_later = libm::log(n_later.max(1) as f64);
                 scan(edges, random, |idx, edge| {
@@ -134,12 +159,12 @@ impl Select {
                         return uct(edge, ln, c);
                     }
                     match params.rave_bonus {
-                        RaveBonus::Both => {
+                        RaveBonus::Both if !is_grave => {
                             let bonus = c * (ln_later / f64::from(later.visits)).sqrt();
                             let rave = f64::from(later.mean) + bonus;
                             beta * rave + (1.0 - beta) * uct(edge, ln, c)
                         }
-                        RaveBonus::Tree => {
+                        _ => {
                             let mix = beta * f64::from(later.mean) + (1.0 - beta) * edge.mean();
                             mix + c * (ln / f64::from(edge.visits)).sqrt()
                         }
@@ -208,7 +233,7 @@ mod tests {
             }
         }
         for (idx, &(visits, mean)) in later.iter().enumerate() {
-            *tree.later_mut(idx) = crate::tree::Later { visits, mean };
+            *tree.later_mut(idx) = Later { visits, mean };
         }
         tree.node_mut(node).visits = edges.iter().map(|&(visits, _)| visits).sum();
         (tree, node)
@@ -276,6 +301,45 @@ mod tests {
             1,
             79.9716,
         );
+    }
+
+    #[test]
+    fn grave_asks_the_last_state_with_enough_visits() {
+        // Above: moves 0, 1 and 3, with statistics of 10 each. Below: moves 1, 2 and 3, each tried once.
+        let mut tree = Tree::new(1, true, true);
+        let above = tree.add_node(0, State::default(), 0);
+        tree.add_moves(&[0, 1, 3].map(MoveId));
+        for (edge, mean) in [90.0, 20.0, 80.0].into_iter().enumerate() {
+            *tree.later_mut(edge) = Later { visits: 10, mean };
+        }
+        let below = tree.add_node(1, State::default(), 1);
+        tree.add_moves(&[1, 2, 3].map(MoveId));
+        (3..6).for_each(|edge| tree.edge_mut(edge).add(50.0));
+        tree.node_mut(above).visits = 60;
+        tree.node_mut(below).visits = 3;
+        let params = Params {
+            rave: RaveKind::Grave,
+            rave_k: 3.0,
+            exploration: 0.0,
+            ..Params::default()
+        };
+        let mut select = Select::new(&params);
+        let mut random = Random::new(1);
+        let mut best = |select: &mut Select| {
+            let chosen = select.choose(&tree, below, 0, None, &mut random);
+            let (_, value) = select.best(&tree, below, &(3..6), &mut random);
+            (chosen, value)
+        };
+        select.refer(&tree, above, true);
+        select.refer(&tree, below, false);
+        // N = 3 and k = 3: β = 1/2. Move 3: (80 + 50) / 2; move 1: (20 + 50) / 2; move 2 is not known above.
+        let (chosen, value) = best(&mut select);
+        assert_eq!(chosen, 5);
+        assert!((value - 65.0).abs() < 1e-4);
+        // With enough visits a state knows for itself: nothing yet.
+        select.params.grave_visits = 3;
+        select.refer(&tree, below, false);
+        assert_eq!(best(&mut select).1, 50.0);
     }
 
     fn choices(set: &[(&str, &str)], edges: &[(u32, f64)]) -> Vec<usize> {

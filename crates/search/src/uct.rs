@@ -34,11 +34,14 @@ use crate::rave::Seen;
 use crate::report::{Account, Report};
 use crate::select::Select;
 use crate::solve::{Bounds, Solver};
+use crate::sweep::Sweep;
 use crate::tree::{NodeId, Tree};
 use crate::walker::Walker;
 
 /// The first report comes after so many simulations, the next ones after twice as many each.
 const FIRST_REPORT: u64 = 256;
+/// A sweep goes on for at least so many transitions at a time.
+const LEAST_EFFORT: u64 = 32;
 /// One simulation in so many is timed.
 const TIMED: u64 = 32;
 
@@ -57,8 +60,10 @@ pub struct UctBot {
     pub(crate) cutoff: Option<Cutoff>,
     pub(crate) solver: Solver,
     pub(crate) best_line: BestLine,
-    /// Steps of the match so far.
+    pub(crate) sweep: Option<Sweep>,
+    /// Steps of the match so far, and the state that the last one led to.
     pub(crate) depth: u32,
+    last: Option<State>,
     // Changed by each simulation.
     pub(crate) walker: Walker,
     select: Select,
@@ -121,11 +126,13 @@ impl UctBot {
             most_bytes: params.memory as usize * 1_000_000,
             tree: Tree::new(n_roles, has_later, params.transpositions),
             root: None,
-            mast: (params.playout == PlayoutKind::Mast).then(|| Mast::new(params, n_roles)),
+            mast: (params.playout != PlayoutKind::Uniform).then(|| Mast::of_game(params, &game)),
             cutoff: params.cutoff.then(|| Cutoff::new(params, n_roles)),
             solver: Solver::new(n_roles, is_mirrored),
             best_line: BestLine::default(),
+            sweep: (n_roles == 1 && params.sweep).then(|| Sweep::new(&game, seed)),
             depth: 0,
+            last: None,
             walker: Walker::new(&game),
             select: Select::new(params),
             seen: has_later.then(|| Seen::new(n_roles)),
@@ -155,7 +162,10 @@ impl UctBot {
             Some(root) if self.tree.node(root).state == *state => root,
             _ => {
                 self.tree.clear();
-                self.best_line.clear();
+                // A line may lead on where the tree does not.
+                if self.last.as_ref() != Some(state) {
+                    self.best_line.clear();
+                }
                 self.walker.load(state);
                 let (root, _) = self.enter(self.depth);
                 self.root = Some(root);
@@ -209,6 +219,7 @@ impl UctBot {
                 }
                 self.watch_path(root, role, self.path.nodes.len());
                 self.end_watched();
+                self.show_path(Some(node));
                 break true;
             }
             let edges = self.choose(node);
@@ -250,6 +261,11 @@ impl UctBot {
     #[inline]
     fn choose(&mut self, node: NodeId) -> usize {
         let start = self.path.edges.len();
+        let is_root = self.path.nodes.is_empty();
+        self.select.refer(&self.tree, node, is_root);
+        if let Some(mast) = &mut self.mast {
+            mast.stand(self.tree.node(node).state.words(), &self.record);
+        }
         for role in 0..self.n_roles {
             let mast = self.mast.as_mut();
             let edge = self
@@ -337,6 +353,9 @@ impl Bot for UctBot {
             return at_once(*only, &meter, StopReason::OnlyMove);
         }
         let mut root = self.come_to(state);
+        if let Some(sweep) = &mut self.sweep {
+            sweep.come_to(state);
+        }
         let mut next_report = FIRST_REPORT;
         let stop = loop {
             if let Some(stop) = meter.stop() {
@@ -346,7 +365,15 @@ impl Bot for UctBot {
                 break StopReason::Proven;
             }
             // A simulation that was broken off is found by the limit that broke it.
+            let before = meter.n_transitions();
             let _ = self.simulate(root, role, &mut meter);
+            if let Some(sweep) = &mut self.sweep {
+                // Simulations that end in the tree cost nothing, but the sweep should go on.
+                let effort = (meter.n_transitions() - before).max(LEAST_EFFORT);
+                if let Some((value, line)) = sweep.go_on(effort, &mut meter) {
+                    self.best_line.offer(value, &line);
+                }
+            }
             if self.tree.bytes() > self.most_bytes {
                 root = self.tree.trim(root, self.most_bytes);
                 self.root = Some(root);
@@ -366,6 +393,7 @@ impl Bot for UctBot {
     fn played(&mut self, joint: &JointMove, next: &State) {
         self.depth += 1;
         if self.is_puzzle() {
+            self.last = Some(next.clone());
             self.best_line.follow(joint.of(RoleId(0)));
         }
         if let Some(mast) = &mut self.mast {

@@ -540,7 +540,7 @@ fn every_technique_shows_itself() {
     assert!(parts("cadia-2007").is_empty());
     assert_eq!(
         parts("cadia-2012"),
-        ["cutoff", "mast", "rave", "urgency"].into()
+        ["cutoff", "fast", "mast", "rave", "urgency"].into()
     );
     assert_eq!(parts("ary-amaf"), ["amaf"].into());
     assert!(parts("agon").contains("solver"));

@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Somebody who is to play.
 #[derive(Clone)]
 enum Entrant {
-    Preset(Preset),
+    Preset(Box<Preset>),
     Remote(String),
     Human,
 }
@@ -157,7 +157,7 @@ impl Entrant {
             RemotePlayer::new(text)?;
             return Ok(Entrant::Remote(text.to_owned()));
         }
-        Ok(Entrant::Preset(Preset::parse(text)?))
+        Ok(Entrant::Preset(Box::new(Preset::parse(text)?)))
     }
 }
 
@@ -219,7 +219,8 @@ struct Plan {
 impl Plan {
     fn new(args: &Args, mut entrants: Vec<Entrant>, n_roles: usize) -> anyhow::Result<Plan> {
         while entrants.len() < n_roles {
-            entrants.push(Entrant::Preset(Preset::parse(Preset::DEFAULT)?));
+            let default = Preset::parse(Preset::DEFAULT)?;
+            entrants.push(Entrant::Preset(Box::new(default)));
         }
         let started = SystemTime::now();
         let is_counted = args.playouts.is_some() || args.transitions.is_some();

@@ -14,6 +14,7 @@ pub use greedy::GreedyBot;
 pub use legal::LegalBot;
 pub use random::RandomBot;
 
+use crate::auto::AutoBot;
 use crate::bot::Bot;
 use crate::decision::Decision;
 use crate::limits::{Meter, StopReason};
@@ -22,7 +23,7 @@ use crate::report::Report;
 use crate::uct::UctBot;
 
 /// The names of all bots.
-pub const NAMES: &[&str] = &["random", "legal", "greedy", "mc", "uct"];
+pub const NAMES: &[&str] = &["random", "legal", "greedy", "mc", "uct", "auto"];
 
 /// The bot of this name.
 #[must_use]
@@ -33,6 +34,7 @@ pub fn by_name(name: &str, game: Arc<Game>, params: &Params, seed: u64) -> Optio
         "greedy" => Box::new(GreedyBot::new(&game, seed)),
         "mc" => Box::new(FlatMc::new(&game, params, seed)),
         "uct" => Box::new(UctBot::new(game, params, seed)),
+        "auto" => Box::new(AutoBot::new(&game, params, seed)),
         _ => return None,
     })
 }

@@ -1,0 +1,700 @@
+//! FAST, the features-to-action sampling technique: what pieces and places are worth is learned from simulations, and moves
+//! are tried in playouts by it.
+//!
+//! The features of a state are the numbers of pieces of each kind, where a role has several kinds, and otherwise which
+//! places each role has a piece on. A state is worth `V(s) = Σ θᵢ · fᵢ(s)` to a role, on the difference of its goal and
+//! those of others. Each simulation is an episode of TD(λ):
+//!
+//! ```text
+//! R_T = z,   R_t = γ · ((1 − λ) · V(s_{t+1}) + λ · R_{t+1}),   θᵢ += α · Σ_t (R_t − V(s_t)) · fᵢ(s_t)
+//! ```
+//!
+//! where V of the last state is z, and α is shared among the features: it is divided by the number of pieces that there were
+//! at most. Sums over many steps overshoot if the step is long, so it is shortened to `share / Σ_t |f(s_t)|²` where it is
+//! longer than that.
+//!
+//! Weights learned like that never come to rest, so those in use are their means over the last thousand simulations or so.
+//!
+//! A move that takes a piece has the value `−(2 · θ_taken + θ_taker)` and any other −100, if there is a piece to be taken;
+//! with places it is `c · θ` of the place that it goes to. MAST adds its mean: `exp((FAST + MAST) / τ)`. Nothing of that is
+//! used before some weight is far from zero.
+//!
+//! With two roles one vector of weights serves both, since what one wins the other loses; otherwise each role has its own.
+//! States come one by one; what changes from one to the next is kept, and learning costs no more than those changes.
+//!
+//! In: the states of simulations and their values. Out: a value for each move of a role.
+//! Not here: how pieces, places and the paths of moves are found (`insight::piece`).
+//!
+//! - Finnsson and Björnsson 2011, CadiaPlayer: Search-Control Techniques (FAST)
+//! - Sutton 1988, Learning to Predict by the Methods of Temporal Differences (TD(λ))
+
+use agon_engine::{Game, MoveId, RoleId};
+use agon_insight::piece::{self, KindId, Path, Pieces, PlaceId};
+
+use crate::params::{FastKind, Params};
+
+/// Weights in use follow those learned after every so many simulations.
+const REFRESH: u64 = 16;
+/// They are the mean of about so many of those times.
+const MOST_TIMES: f64 = 64.0;
+/// Values beyond this make no difference any more.
+const MOST_VALUE: f32 = 400.0;
+
+/// What is learned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Features {
+    /// The number of pieces of each kind.
+    Types,
+    /// Whether a role has a piece on a place.
+    Cells,
+}
+
+/// What FAST thinks of a move.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Bias {
+    /// Its value.
+    pub(crate) value: f32,
+    /// `exp(value / τ)`.
+    pub(crate) factor: f32,
+}
+
+impl Bias {
+    fn new(value: f32, temperature: f32) -> Bias {
+        let value = value.clamp(-MOST_VALUE, MOST_VALUE);
+        let factor = libm::expf(value / temperature);
+        Bias { value, factor }
+    }
+
+    const NONE: Bias = Bias {
+        value: 0.0,
+        factor: 1.0,
+    };
+}
+
+/// Weights of features, and how moves follow from them.
+pub(crate) struct Fast {
+    // Constant.
+    features: Features,
+    pieces: Pieces,
+    n_roles: usize,
+    lambda: f64,
+    alpha: f64,
+    share: f64,
+    gamma: f64,
+    cell_factor: f64,
+    weight: f64,
+    least_weight: f64,
+    least_episodes: u64,
+    temperature: f32,
+    /// Per word of a state: the fluents that are of interest.
+    masks: Vec<u64>,
+    /// Per fluent: its feature, or `NONE`.
+    feature_of: Vec<u32>,
+    /// Per place: which fluents put what there.
+    held: Vec<Vec<(u32, KindId)>>,
+    // Learned.
+    /// One vector for two roles, by the first; otherwise one per role.
+    thetas: Vec<Vec<f64>>,
+    n_episodes: u64,
+    /// The same, averaged over time: what is used.
+    means: Vec<Vec<f64>>,
+    n_times: f64,
+    /// The most pieces of a state.
+    most_active: f64,
+    is_active: bool,
+    // What moves get, from the weights of some simulations ago.
+    /// Per role and feature, for places.
+    of_cell: Vec<Vec<Bias>>,
+    /// Per role, taker and taken, for kinds.
+    of_capture: Vec<Vec<Bias>>,
+    ignore: Bias,
+    // The simulation at hand.
+    episode: Episode,
+    /// The state that moves are chosen in.
+    words: Vec<u64>,
+    biases: Vec<Bias>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// How the features of a simulation changed.
+#[derive(Default)]
+struct Episode {
+    /// The last state.
+    words: Vec<u64>,
+    n_states: u32,
+    changes: Vec<Change>,
+    // Scratch of learning.
+    counts: Vec<f64>,
+    values: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    state: u32,
+    feature: u32,
+    by: f64,
+}
+
+impl Fast {
+    /// FAST for a game; `Err` says why it has nothing to learn there.
+    pub(crate) fn new(game: &Game, params: &Params) -> Result<Fast, &'static str> {
+        if game.n_roles() < 2 {
+            return Err("there is no other role to be compared with");
+        }
+        if game.grounded().is_none() {
+            return Err("the game does not ground");
+        }
+        let pieces = piece::find(game).ok_or("there is no board")?;
+        let features = match (pieces.has_types(), pieces.has_cells()) {
+            (true, _) => Features::Types,
+            (false, true) if params.fast == FastKind::All => Features::Cells,
+            (false, true) => return Err("there is one type of piece"),
+            (false, false) => return Err("no move leads a piece to a place"),
+        };
+        Ok(Fast::with(pieces, features, game.n_roles(), params))
+    }
+
+    fn with(pieces: Pieces, features: Features, n_roles: usize, params: &Params) -> Fast {
+        let n_features = match features {
+            Features::Types => pieces.kinds.len(),
+            Features::Cells => pieces.places.len() * n_roles,
+        };
+        let feature = |&(place, kind): &(PlaceId, KindId)| match features {
+            Features::Types => Some(u32::from(kind.0)),
+            Features::Cells => {
+                let owner = pieces.kinds[kind.0 as usize].owner?;
+                Some(cell(place, owner, n_roles))
+            }
+        };
+        let held_by = pieces.fluents.iter();
+        let feature_of: Vec<u32> = held_by
+            .map(|held| held.as_ref().and_then(feature).unwrap_or(NONE))
+            .collect();
+        let mut masks = vec![0; feature_of.len().div_ceil(64)];
+        let mut held = vec![Vec::new(); pieces.places.len()];
+        for (fluent, &feature) in feature_of.iter().enumerate() {
+            if feature != NONE {
+                masks[fluent / 64] |= 1 << (fluent % 64);
+            }
+            if let Some((place, kind)) = pieces.fluents[fluent] {
+                held[place.0 as usize].push((fluent as u32, kind));
+            }
+        }
+        let n_vectors = if n_roles == 2 { 1 } else { n_roles };
+        let temperature = params.mast_temperature as f32;
+        Fast {
+            features,
+            n_roles,
+            lambda: params.fast_lambda,
+            alpha: params.fast_alpha,
+            share: params.fast_share,
+            gamma: params.fast_discount,
+            cell_factor: params.fast_cells,
+            weight: params.fast_weight,
+            least_weight: params.fast_threshold,
+            least_episodes: u64::from(params.fast_updates),
+            temperature,
+            masks,
+            feature_of,
+            held,
+            thetas: vec![vec![0.0; n_features]; n_vectors],
+            n_episodes: 0,
+            means: vec![vec![0.0; n_features]; n_vectors],
+            n_times: 0.0,
+            most_active: 1.0,
+            is_active: false,
+            of_cell: Vec::new(),
+            of_capture: Vec::new(),
+            ignore: Bias::new(
+                (params.fast_weight * params.fast_ignored) as f32,
+                temperature,
+            ),
+            episode: Episode::default(),
+            words: Vec::new(),
+            biases: Vec::new(),
+            pieces,
+        }
+    }
+
+    /// A simulation begins in this state.
+    pub(crate) fn begin(&mut self, words: &[u64]) {
+        let episode = &mut self.episode;
+        episode.n_states = 0;
+        episode.changes.clear();
+        episode.words.clear();
+        episode.words.resize(words.len(), 0);
+        self.see(words);
+    }
+
+    /// It goes on to this state.
+    #[inline]
+    pub(crate) fn see(&mut self, words: &[u64]) {
+        let episode = &mut self.episode;
+        for (idx, &mask) in self.masks.iter().enumerate() {
+            let mut changed = (words[idx] ^ episode.words[idx]) & mask;
+            while changed != 0 {
+                let bit = changed.trailing_zeros();
+                changed &= changed - 1;
+                episode.changes.push(Change {
+                    state: episode.n_states,
+                    feature: self.feature_of[idx * 64 + bit as usize],
+                    by: if words[idx] >> bit & 1 == 1 {
+                        1.0
+                    } else {
+                        -1.0
+                    },
+                });
+            }
+        }
+        episode.words.copy_from_slice(words);
+        episode.n_states += 1;
+    }
+
+    /// Nothing is learned from the simulation at hand.
+    pub(crate) fn forget(&mut self) {
+        self.episode.n_states = 0;
+    }
+
+    /// The simulation was worth this much to each role. Learns.
+    pub(crate) fn end(&mut self, values: &[f64]) {
+        if self.episode.n_states == 0 {
+            return;
+        }
+        let sum: f64 = values.iter().sum();
+        let n_others = (self.n_roles - 1) as f64;
+        let n_vectors = self.thetas.len();
+        for (vector, value) in values.iter().enumerate().take(n_vectors) {
+            self.learn(vector, value - (sum - value) / n_others);
+        }
+        self.n_episodes += 1;
+        let is_due = self.n_episodes == self.least_episodes;
+        if is_due || self.n_episodes.is_multiple_of(REFRESH) {
+            self.average();
+            let mut weights = self.means.iter().flatten();
+            self.is_active |= self.n_episodes >= self.least_episodes
+                && weights.any(|theta| theta.abs() > self.least_weight);
+            if self.is_active {
+                self.refresh();
+            }
+        }
+    }
+
+    /// Weights in use come nearer to those learned, by the full way at first and less and less later.
+    fn average(&mut self) {
+        let rate = 1.0 / (1.0 + self.n_times / 2.0).min(MOST_TIMES);
+        self.n_times += 1.0;
+        let means = self.means.iter_mut().flatten();
+        for (mean, theta) in means.zip(self.thetas.iter().flatten()) {
+            *mean += rate * (theta - *mean);
+        }
+    }
+
+    /// One episode of TD(λ) for one vector of weights.
+    fn learn(&mut self, vector: usize, reward: f64) {
+        let theta = &mut self.thetas[vector];
+        let Episode {
+            n_states,
+            changes,
+            counts,
+            values,
+            ..
+        } = &mut self.episode;
+        // Step 1. The value of each state, the squares of its features, and how many pieces there are at most.
+        counts.clear();
+        counts.resize(theta.len(), 0.0);
+        values.clear();
+        let (mut value, mut square, mut squares, mut active) = (0.0, 0.0, 0.0, 0.0);
+        let mut next = changes.iter().peekable();
+        for state in 0..*n_states {
+            while let Some(change) = next.next_if(|change| change.state == state) {
+                let feature = change.feature as usize;
+                value += theta[feature] * change.by;
+                // (n + d)² − n² = d · (2 n + d)
+                square += change.by * (2.0 * counts[feature] + change.by);
+                counts[feature] += change.by;
+                active += change.by;
+            }
+            values.push(value);
+            squares += square;
+            self.most_active = self.most_active.max(active);
+        }
+        // Step 2. Back from the end. A feature that changes at a state has its new value there and in all that follow.
+        let step = (self.alpha / self.most_active).min(self.share / squares.max(1.0));
+        let mut target = reward;
+        let mut after = reward;
+        let mut errors = 0.0;
+        let mut next = changes.iter().rev().peekable();
+        for state in (0..*n_states).rev() {
+            let value = values[state as usize];
+            if state + 1 < *n_states {
+                target = self.gamma * ((1.0 - self.lambda) * after + self.lambda * target);
+                after = value;
+            }
+            errors += target - value;
+            while let Some(change) = next.next_if(|change| change.state == state) {
+                theta[change.feature as usize] += step * change.by * errors;
+            }
+        }
+    }
+
+    /// The weight of a feature to a role.
+    fn theta(&self, role: usize, feature: usize) -> f64 {
+        match self.n_roles {
+            2 if role == 1 => -self.means[0][feature],
+            2 => self.means[0][feature],
+            _ => self.means[role][feature],
+        }
+    }
+
+    /// Moves get the weights of now.
+    fn refresh(&mut self) {
+        let bias = |value: f64| Bias::new((self.weight * value) as f32, self.temperature);
+        let roles = 0..self.n_roles;
+        match self.features {
+            Features::Cells => {
+                let of_role = |role: usize| -> Vec<Bias> {
+                    let features = 0..self.thetas[0].len();
+                    let value = |of: usize| self.cell_factor * self.theta(role, of);
+                    features.map(|of| bias(value(of))).collect()
+                };
+                self.of_cell = roles.map(of_role).collect();
+            }
+            Features::Types => {
+                let n_kinds = self.pieces.kinds.len();
+                let of_role = |role: usize| -> Vec<Bias> {
+                    let pairs = 0..n_kinds * n_kinds;
+                    let theta = |kind: usize| self.theta(role, kind);
+                    let value = |pair: usize| capture(theta(pair % n_kinds), theta(pair / n_kinds));
+                    pairs.map(|pair| bias(value(pair))).collect()
+                };
+                self.of_capture = roles.map(of_role).collect();
+            }
+        }
+    }
+
+    /// Moves are chosen in this state from now on.
+    #[inline]
+    pub(crate) fn stand(&mut self, words: &[u64]) {
+        if self.is_active && self.features == Features::Types {
+            self.words.clear();
+            self.words.extend_from_slice(words);
+        }
+    }
+
+    /// What each of these moves of a role is worth; nothing if no feature is active.
+    pub(crate) fn biases(
+        &mut self,
+        role: usize,
+        moves: impl Iterator<Item = MoveId>,
+    ) -> Option<&[Bias]> {
+        if !self.is_active {
+            return None;
+        }
+        let mut biases = std::mem::take(&mut self.biases);
+        biases.clear();
+        let mut is_any = false;
+        for of in moves {
+            let bias = match self.features {
+                Features::Cells => self.of_place(role, of),
+                Features::Types => self.of_taking(role, of),
+            };
+            is_any |= bias.is_some();
+            biases.push(bias.unwrap_or(match self.features {
+                Features::Cells => Bias::NONE,
+                Features::Types => self.ignore,
+            }));
+        }
+        self.biases = biases;
+        is_any.then_some(self.biases.as_slice())
+    }
+
+    fn path(&self, role: usize, of: MoveId) -> Option<&Path> {
+        self.pieces.paths[role].get(of.0 as usize)
+    }
+
+    fn of_place(&self, role: usize, of: MoveId) -> Option<Bias> {
+        let to = self.path(role, of)?.to?;
+        let feature = cell(to, RoleId(role as u16), self.n_roles);
+        Some(self.of_cell[role][feature as usize])
+    }
+
+    fn of_taking(&self, role: usize, of: MoveId) -> Option<Bias> {
+        let path = self.path(role, of)?;
+        let places = path.to.iter().chain(&path.over);
+        let taken = places
+            .filter_map(|&place| self.occupant(place))
+            .find(|taken| self.pieces.kinds[taken.0 as usize].owner != Some(RoleId(role as u16)))?;
+        let by = self.occupant(path.from?)?;
+        let at = by.0 as usize * self.pieces.kinds.len() + taken.0 as usize;
+        Some(self.of_capture[role][at])
+    }
+
+    /// What stands on a place.
+    fn occupant(&self, place: PlaceId) -> Option<KindId> {
+        let is_held = |(fluent, _): &&(u32, KindId)| {
+            let fluent = *fluent as usize;
+            self.words[fluent / 64] >> (fluent % 64) & 1 == 1
+        };
+        let held = self.held[place.0 as usize].iter().find(is_held);
+        held.map(|&(_, kind)| kind)
+    }
+
+    /// What was found and learned, in words. The name of each role is given.
+    pub(crate) fn story(&self, role_name: impl Fn(RoleId) -> String) -> String {
+        let state = match self.is_active {
+            true => "active".to_owned(),
+            false => format!(
+                "held back until a weight is beyond {} after {} simulations",
+                self.least_weight, self.least_episodes
+            ),
+        };
+        let learned = match self.features {
+            Features::Types => self.types(role_name),
+            Features::Cells => self.cells(role_name),
+        };
+        format!("{learned}; {} simulations, {state}", self.n_episodes)
+    }
+
+    /// Kinds of pieces by owner, each with its weight to the owner.
+    fn types(&self, role_name: impl Fn(RoleId) -> String) -> String {
+        let kinds = self.pieces.kinds.iter().enumerate();
+        let of_role = |role: RoleId| {
+            let own = kinds.clone().filter(|(_, kind)| kind.owner == Some(role));
+            let mut own: Vec<(f64, &str)> = own
+                .map(|(idx, kind)| (self.theta(role.idx(), idx), kind.name.as_str()))
+                .collect();
+            own.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let words = own.iter().map(|(theta, name)| format!("{name} {theta:.1}"));
+            let words: Vec<String> = words.collect();
+            format!("{}: {}", role_name(role), words.join(", "))
+        };
+        let mut roles: Vec<String> = RoleId::all(self.n_roles).map(of_role).collect();
+        let others = kinds.filter(|(_, kind)| kind.owner.is_none());
+        let others: Vec<&str> = others.map(|(_, kind)| kind.name.as_str()).collect();
+        if !others.is_empty() {
+            roles.push(format!("nobody's: {}", others.join(", ")));
+        }
+        format!("piece types: {}", roles.join("; "))
+    }
+
+    /// The best and the worst places of each role.
+    fn cells(&self, role_name: impl Fn(RoleId) -> String) -> String {
+        let of_role = |role: RoleId| {
+            let weight = |place: usize| {
+                let feature = cell(PlaceId(place as u16), role, self.n_roles);
+                self.theta(role.idx(), feature as usize)
+            };
+            let mut places: Vec<usize> = (0..self.pieces.places.len()).collect();
+            places.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+            let word = |&place: &usize| {
+                let name = &self.pieces.places[place];
+                format!("({name}) {:.1}", weight(place))
+            };
+            let best = places.iter().take(3).map(word);
+            let best: Vec<String> = best.collect();
+            let worst = places.last().map(word).unwrap_or_default();
+            format!("{}: {} … {worst}", role_name(role), best.join(", "))
+        };
+        let roles: Vec<String> = RoleId::all(self.n_roles).map(of_role).collect();
+        let n_places = self.pieces.places.len();
+        format!("{n_places} cells: {}", roles.join("; "))
+    }
+}
+
+/// The feature of a role having a piece on a place.
+fn cell(place: PlaceId, owner: RoleId, n_roles: usize) -> u32 {
+    u32::from(place.0) * n_roles as u32 + u32::from(owner.0)
+}
+
+/// What taking a piece is worth, by the weights of both to the role that takes.
+fn capture(taken: f64, taker: f64) -> f64 {
+    -(2.0 * taken + taker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mast::Mast;
+    use crate::random::Random;
+    use agon_insight::piece::Kind;
+
+    /// A board of three places with a rook and a pawn for each of two roles; fluent `4 · place + kind`. Moves of both:
+    /// 0 goes from the first place to the second, 1 from the first to the third, 2 nowhere.
+    fn pieces() -> Pieces {
+        let kind = |name: &str, owner: u16| Kind {
+            name: name.to_owned(),
+            owner: Some(RoleId(owner)),
+        };
+        let path = |to: u16| Path {
+            from: Some(PlaceId(0)),
+            to: Some(PlaceId(to)),
+            over: Vec::new(),
+        };
+        let paths = vec![path(1), path(2), Path::default()];
+        let held = |fluent: u16| Some((PlaceId(fluent / 4), KindId(fluent % 4)));
+        Pieces {
+            places: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            kinds: vec![kind("R", 0), kind("P", 0), kind("r", 1), kind("p", 1)],
+            fluents: (0..12).map(held).collect(),
+            paths: vec![paths.clone(), paths],
+        }
+    }
+
+    fn fast(features: Features, set: &[(&str, &str)]) -> Fast {
+        let mut params = Params::default();
+        for (name, value) in set {
+            params.set(name, value).expect("it can be set");
+        }
+        Fast::with(pieces(), features, 2, &params)
+    }
+
+    /// A state with these kinds on these places.
+    fn state(held: &[(u32, u32)]) -> [u64; 1] {
+        let bits = held.iter().map(|(place, kind)| 1 << (4 * place + kind));
+        [bits.sum()]
+    }
+
+    fn assert_near(found: &[f64], expected: &[f64]) {
+        let pairs = found.iter().zip(expected);
+        assert!(
+            found.len() == expected.len() && pairs.clone().all(|(a, b)| (a - b).abs() < 1e-6),
+            "{found:?} is not {expected:?}"
+        );
+    }
+
+    #[test]
+    fn weights_are_learned_as_by_hand() {
+        let set = [
+            ("fast_lambda", "0.5"),
+            ("fast_discount", "0.9"),
+            ("fast_share", "1"),
+        ];
+        let mut fast = fast(Features::Types, &set);
+        // A rook and a pawn of the other; the pawn is taken and the rook wins. Two pieces at most: the step is 0.005. Targets
+        // are 0.9 · 100 and 100, values 0: the rook gets 0.005 · 190, the pawn 0.005 · 90.
+        let (both, alone) = (state(&[(0, 0), (1, 3)]), state(&[(1, 0)]));
+        fast.begin(&both);
+        fast.see(&alone);
+        fast.end(&[100.0, 0.0]);
+        assert_near(&fast.thetas[0], &[0.95, 0.0, 0.0, 0.45]);
+        // The same with a step more, and it loses. Values 1.4, 1.4, 0.95; targets 0.9 · (0.7 − 45) = −39.87, −90, −100.
+        // Errors −41.27, −91.4, −100.95: the rook gets 0.005 · −233.62, the pawn 0.005 · −132.67.
+        fast.begin(&both);
+        fast.see(&both);
+        fast.see(&alone);
+        fast.end(&[0.0, 100.0]);
+        assert_near(&fast.thetas[0], &[-0.2181, 0.0, 0.0, -0.21335]);
+        fast.average();
+        assert_near(&[fast.theta(0, 0), fast.theta(1, 0)], &[-0.2181, 0.2181]);
+    }
+
+    #[test]
+    fn long_games_do_not_overshoot() {
+        let mut fast = fast(
+            Features::Types,
+            &[("fast_alpha", "1"), ("fast_share", "0.05")],
+        );
+        let all = state(&[(0, 0), (1, 3)]);
+        for _ in 0..200 {
+            fast.begin(&all);
+            (0..500).for_each(|_| fast.see(&all));
+            fast.end(&[100.0, 0.0]);
+        }
+        let value = fast.thetas[0][0] + fast.thetas[0][3];
+        assert!((50.0..=101.0).contains(&value), "{value}");
+    }
+
+    #[test]
+    fn what_was_cut_teaches_nothing() {
+        let mut fast = fast(Features::Types, &[]);
+        fast.begin(&state(&[(0, 0)]));
+        fast.forget();
+        fast.end(&[100.0, 0.0]);
+        assert_eq!((fast.n_episodes, fast.thetas[0][0]), (0, 0.0));
+    }
+
+    const MOVES: [MoveId; 3] = [MoveId(0), MoveId(1), MoveId(2)];
+
+    fn values(fast: &mut Fast, role: usize) -> Option<Vec<f32>> {
+        let biases = fast.biases(role, MOVES.into_iter())?;
+        Some(biases.iter().map(|bias| bias.value).collect())
+    }
+
+    /// With weights as the paper has them: 13 for a rook and 5 for a pawn.
+    fn learned(features: Features, set: &[(&str, &str)]) -> Fast {
+        let mut fast = fast(features, set);
+        match features {
+            Features::Types => fast.means[0] = vec![13.0, 5.0, -13.0, -5.0],
+            // Places by role: a, a, b, b, c, c.
+            Features::Cells => fast.means[0] = vec![0.0, 0.0, 1.0, -2.0, 3.0, 0.5],
+        }
+        fast.is_active = true;
+        fast.refresh();
+        fast
+    }
+
+    #[test]
+    fn captures_are_worth_twice_the_taken_less_the_taker() {
+        let mut fast = learned(Features::Types, &[]);
+        // A pawn takes a rook: −(2 · −13 + 5) = 21. A rook takes a pawn: −(2 · −5 + 13) = −3.
+        fast.stand(&state(&[(0, 1), (1, 2)]));
+        assert_eq!(values(&mut fast, 0), Some(vec![21.0, -100.0, -100.0]));
+        fast.stand(&state(&[(0, 0), (1, 3)]));
+        assert_eq!(values(&mut fast, 0), Some(vec![-3.0, -100.0, -100.0]));
+        // The other role sees it from its side: r takes R, −(2 · −13 + 13) = 13.
+        fast.stand(&state(&[(0, 2), (1, 0)]));
+        assert_eq!(values(&mut fast, 1), Some(vec![13.0, -100.0, -100.0]));
+        // Nothing can be taken, or only one's own.
+        fast.stand(&state(&[(0, 0)]));
+        assert_eq!(values(&mut fast, 0), None);
+        fast.stand(&state(&[(0, 0), (1, 1)]));
+        assert_eq!(values(&mut fast, 0), None);
+    }
+
+    #[test]
+    fn places_are_worth_c_times_their_weight() {
+        let mut fast = learned(Features::Cells, &[]);
+        assert_eq!(values(&mut fast, 0), Some(vec![5.0, 15.0, 0.0]));
+        // The weight of the second role having b is −2 to the first, 2 to itself.
+        assert_eq!(values(&mut fast, 1), Some(vec![10.0, -2.5, 0.0]));
+    }
+
+    #[test]
+    fn mast_and_fast_add_up() {
+        let mut mast = Mast::new(&Params::default(), 2);
+        mast.fast = Some(learned(Features::Cells, &[]));
+        for (of, mean) in MOVES.into_iter().zip([55.0, 55.0, 60.0]) {
+            mast.add(0, of, mean);
+        }
+        // 60, 70 and 60 at τ = 10: weights 1 : e : 1.
+        let mut random = Random::new(1);
+        let mut shares = [0.0_f64; 3];
+        for _ in 0..20_000 {
+            shares[mast.choose(0, MOVES.into_iter(), &mut random)] += 1.0 / 20_000.0;
+        }
+        let expected = [0.2119, 0.5761, 0.2119];
+        let mut pairs = shares.iter().zip(expected);
+        assert!(pairs.all(|(a, b)| (a - b).abs() < 0.012), "{shares:?}");
+        assert_eq!(
+            mast.choose(0, MOVES.into_iter(), &mut Random::new(3)),
+            mast.choose(0, MOVES.into_iter(), &mut Random::new(3))
+        );
+    }
+
+    #[test]
+    fn it_is_held_back_until_a_weight_is_far_from_zero() {
+        let set = [("fast_updates", "3"), ("fast_threshold", "0.5")];
+        let mut fast = fast(Features::Cells, &set);
+        let is_active: Vec<bool> = (0..4)
+            .map(|_| {
+                fast.begin(&state(&[(1, 0)]));
+                fast.end(&[100.0, 0.0]);
+                fast.is_active
+            })
+            .collect();
+        // One piece, one state: 0.01 · 100 the first time.
+        assert_eq!(is_active, [false, false, true, true]);
+        assert!(values(&mut fast, 0).is_some());
+    }
+}
