@@ -193,7 +193,8 @@ impl GroundProgram {
     }
 
     /// The literals of all bodies of an atom, one after the other.
-    pub(crate) fn all_literals(&self, atom: AtomId) -> &[Literal] {
+    #[must_use]
+    pub fn all_literals(&self, atom: AtomId) -> &[Literal] {
         let rules = self.rule_range(atom);
         &self.rules.literals[self.body_start(rules.start)..self.body_start(rules.end)]
     }

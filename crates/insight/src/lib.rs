@@ -6,11 +6,19 @@
 //! **Invariant:** no I/O, no clock; random games have fixed seeds, so the same rules give the same answer.
 
 pub mod board;
+pub mod circuit;
 pub mod counter;
+pub mod formula;
+pub mod fuzzy;
 mod glyph;
+pub mod heuristic;
 mod order;
+pub mod persist;
 pub mod piece;
+pub mod regress;
 mod sample;
+pub mod simplify;
 mod term;
+pub mod turns;
 
 pub use term::Term;

@@ -172,6 +172,7 @@ impl UctBot {
                 value: self.value(root, edge_idx),
                 rave: later.map(|later| f64::from(later.mean)),
                 mast: self.mast.as_ref().and_then(|mast| mast.mean(role, edge.of)),
+                heuristic: None,
                 bounds: (bounds.low_value(), bounds.high_value()),
             }
         };
@@ -195,9 +196,12 @@ impl UctBot {
 
     /// Everything there is to tell.
     pub(crate) fn account_of(&mut self, root: NodeId) -> Account {
-        let roles = (0..self.n_roles)
+        let mut roles: Vec<Vec<MoveAccount>> = (0..self.n_roles)
             .map(|role| self.moves(root, role))
             .collect();
+        for (role, moves) in roles.iter_mut().enumerate() {
+            self.add_heuristic(root, role, moves);
+        }
         let best = RoleId::all(self.n_roles)
             .map(|role| self.decide(root, role))
             .collect();
@@ -213,7 +217,24 @@ impl UctBot {
                 mean_playout: mean(self.work.playout_steps, self.work.simulations),
                 ns_per_level: self.work.ns_per_level(),
             }),
+            heuristic: self
+                .heuristic
+                .as_ref()
+                .and_then(|of| of.account(self.work.time)),
             notes: self.notes(),
+        }
+    }
+
+    /// Adds what the heuristic says of moves.
+    fn add_heuristic(&mut self, root: NodeId, role: usize, moves: &mut [MoveAccount]) {
+        let heuristic = self.heuristic.as_mut();
+        let Some(values) = heuristic.and_then(|of| of.raw(&self.tree, root, role)) else {
+            return;
+        };
+        let edges = self.tree.edges(self.tree.span(root, role)).iter();
+        for (edge, value) in edges.zip(values) {
+            let of = moves.iter_mut().find(|one| one.of == edge.of);
+            of.into_iter().for_each(|one| one.heuristic = Some(value));
         }
     }
 
@@ -257,6 +278,12 @@ impl UctBot {
                 .map(|fast| fast.story(|role| self.role_name(role)));
             let fault = mast.fast_fault.map(|reason| format!("off: {reason}"));
             notes.extend(story.or(fault).map(|words| ("fast", words)));
+        }
+        if let Some(trial) = &self.trial {
+            notes.push(("trial", trial.about.clone()));
+        }
+        if let Some(heuristic) = &self.heuristic {
+            notes.push(("heuristic", heuristic.note(self.work.time)));
         }
         match self.params.rave {
             RaveKind::Off => {}

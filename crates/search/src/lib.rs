@@ -40,6 +40,7 @@ mod cutoff;
 mod decide;
 mod decision;
 mod fast;
+mod heuristic;
 mod limits;
 mod mast;
 mod nst;
@@ -55,6 +56,7 @@ mod select;
 mod solve;
 mod sweep;
 mod tree;
+mod trial;
 mod uct;
 mod urgency;
 mod value;
@@ -65,10 +67,11 @@ pub use bot::Bot;
 pub use decision::Decision;
 pub use limits::{Limits, Meter, StopReason};
 pub use params::{
-    Backup, FastKind, FinalMove, GoalChange, Knob, MastChoice, MastInTree, ParamError, Params,
-    PlayoutKind, RaveBonus, RaveKind, Simultaneous, UrgencyDiscount, Values,
+    Backup, FastKind, FinalMove, GoalChange, HeuristicGoals, HeuristicTree, HeuristicUse, Knob,
+    MastChoice, MastInTree, ParamError, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous,
+    UrgencyDiscount, Values,
 };
 pub use preset::{PRESETS, Preset, PresetError, PresetInfo};
 pub use random::Random;
-pub use report::{Account, MoveAccount, MoveReport, Report, TreeAccount};
+pub use report::{Account, HeuristicAccount, MoveAccount, MoveReport, Report, TreeAccount};
 pub use uct::UctBot;

@@ -8,6 +8,7 @@
 //! - Finnsson 2012, Generalized Monte-Carlo Tree Search Extensions for General Game Playing
 //! - Tak, Winands and Björnsson 2012 and 2014 (ε-greedy playouts, n-grams, decay)
 //! - Cazenave 2015, Generalized Rapid Action Value Estimation (GRAVE)
+//! - Trutman and Schiffel 2015, Creating Action Heuristics for General Game Playing Agents
 
 use thiserror::Error;
 
@@ -224,6 +225,31 @@ params! {
             /// Outside of it.
             Outside,
         }
+        /// Where the heuristic from the rules is used.
+        HeuristicUse {
+            /// Nowhere.
+            Off,
+            /// Outside the tree.
+            Playout,
+            /// In the tree.
+            Tree,
+            /// Both.
+            Combined,
+        }
+        /// Which goals the heuristic strives for.
+        HeuristicGoals {
+            /// The highest one.
+            Best,
+            /// All of them, each by its value.
+            All,
+        }
+        /// How the heuristic is brought to the range of goals in the tree.
+        HeuristicTree {
+            /// What is certainly false is 0, what is certainly true 100.
+            Raw,
+            /// The worst move of a state is 0, the best 100.
+            Range,
+        }
         /// Which goal change of the sampled simulations counts for early cutoffs.
         GoalChange {
             /// The earliest of all.
@@ -319,6 +345,28 @@ params! {
         urgency_discount: UrgencyDiscount = UrgencyDiscount::Outside, in UrgencyDiscount::ALL;
         /// What an unexplored move is worth before its urgency (Finnsson 2012).
         urgency_value: f64 = 50.0, in 0.0..=100.0;
+        /// Where the heuristic from the rules is used (Trutman and Schiffel 2015).
+        heuristic: HeuristicUse = HeuristicUse::Off, in HeuristicUse::ALL;
+        /// How true a fluent is that holds, in the heuristic's fuzzy logic (Trutman and Schiffel 2015).
+        heuristic_p: f64 = 0.97, in 0.5..=1.0;
+        /// Which goals the heuristic strives for: the highest (Trutman and Schiffel 2015), or all by their values.
+        heuristic_goals: HeuristicGoals = HeuristicGoals::Best, in HeuristicGoals::ALL;
+        /// Whether fluents that others keep false for ever count as false; the paper knows persistent ones only.
+        heuristic_blocked: bool = true, in YES_OR_NO;
+        /// Temperature τ of the heuristic's Gibbs distribution outside the tree (Trutman and Schiffel 2015).
+        heuristic_temperature: f64 = 1.0, in 0.001..=1000.0;
+        /// Factor on the heuristic before its Gibbs distribution; the paper does not say, 100 is the range of goals.
+        heuristic_scale: f64 = 100.0, in 0.0..=1e9;
+        /// Visits at which heuristic and tree count alike: k in sqrt(k / (3 N + k)) (Trutman and Schiffel 2015).
+        heuristic_k: f64 = 20.0, in 0.0..=1e9;
+        /// How the heuristic is brought to 0 to 100 in the tree: as it is, or over the moves of the state.
+        heuristic_tree: HeuristicTree = HeuristicTree::Raw, in HeuristicTree::ALL;
+        /// Visits that a node needs before the heuristic looks at it; more where formulas are large.
+        heuristic_visits: u32 = 4, in 0..=1_000_000;
+        /// Quick matches with the heuristic against none before the first move; if they are lost, it is used in the tree only.
+        heuristic_trial: u32 = 0, in 0..=1000;
+        /// Simulations per move of these matches.
+        heuristic_trial_playouts: u32 = 50, in 1..=1_000_000;
         /// Whether proven values are backed up (Winands, Björnsson and Saito 2008; Cazenave and Saffidine 2010).
         solver: bool = false, in YES_OR_NO;
         /// Threads of a search. So far it is one.

@@ -1,6 +1,6 @@
 //! Simulations outside the tree: to the end of the match, or until they are cut.
 //!
-//! Every role picks by MAST, or all moves alike. A playout can be broken off by a limit between any two looks at the clock,
+//! Every role picks by MAST, by a heuristic, or all moves alike. A playout can be broken off by a limit between any two looks at the clock,
 //! because one step on the interpreter can take longer than a whole match on a network. While early cutoffs are being
 //! decided on, the states of whole simulations are shown to them.
 //!
@@ -88,7 +88,12 @@ impl UctBot {
             }
         }
         for role in RoleId::all(self.n_roles) {
+            let heuristic = self.heuristic.as_mut();
+            let heuristic = heuristic.filter(|of| of.guides_playout(role));
             let of = match &mut self.mast {
+                mast if heuristic.is_some() => heuristic.and_then(|of| {
+                    of.draw(role, &mut self.walker, mast.as_ref(), &mut self.random)
+                }),
                 None => self.walker.any_move(role, &mut self.random),
                 Some(mast) => match self.walker.legal_moves(role) {
                     [] => None,

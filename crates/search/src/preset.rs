@@ -50,6 +50,11 @@ const CUTOFF: (&str, &str) = ("cutoff", "true");
 const URGENCY: (&str, &str) = ("urgency", "true");
 const OWN: [(&str, &str); 2] = [("values", "own"), ("discount", "1")];
 const K_1000: (&str, &str) = ("rave_k", "1000");
+const BY_RULES: [(&str, &str); 3] = [
+    ("heuristic", "playout"),
+    ("heuristic", "tree"),
+    ("heuristic", "combined"),
+];
 
 /// Every preset.
 pub const PRESETS: &[PresetInfo] = &[
@@ -178,6 +183,42 @@ pub const PRESETS: &[PresetInfo] = &[
         bot: "uct",
         set: &[OWN[0], OWN[1], MAST, RAVE, K_1000],
         about: "UCT on own goals with MAST and RAVE (Trutman and Schiffel 2015, table 2).",
+    },
+    PresetInfo {
+        name: "heuristic-playout",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], BY_RULES[0]],
+        about: "UCT with heuristics from the rules outside the tree (Trutman and Schiffel 2015, table 1).",
+    },
+    PresetInfo {
+        name: "heuristic-tree",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], BY_RULES[1]],
+        about: "UCT with heuristics from the rules in the tree (Trutman and Schiffel 2015, table 1).",
+    },
+    PresetInfo {
+        name: "heuristic-combined",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], BY_RULES[2]],
+        about: "UCT with heuristics from the rules in the tree and outside (Trutman and Schiffel 2015, table 1).",
+    },
+    PresetInfo {
+        name: "heuristic-playout-mast",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], BY_RULES[0], MAST],
+        about: "heuristic-playout with MAST.",
+    },
+    PresetInfo {
+        name: "heuristic-tree-rave",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], BY_RULES[1], RAVE, K_1000],
+        about: "heuristic-tree with RAVE.",
+    },
+    PresetInfo {
+        name: "heuristic-combined-mast-rave",
+        bot: "uct",
+        set: &[OWN[0], OWN[1], BY_RULES[2], MAST, RAVE, K_1000],
+        about: "heuristic-combined with MAST and RAVE.",
     },
     PresetInfo {
         name: "auto",

@@ -45,6 +45,8 @@ pub struct Account {
     pub line: Vec<JointMove>,
     /// Its tree, if it has one.
     pub tree: Option<TreeAccount>,
+    /// What the heuristic from the rules cost, if it was used.
+    pub heuristic: Option<HeuristicAccount>,
     /// What its parts did: the name of a part, and words.
     pub notes: Vec<(&'static str, String)>,
 }
@@ -64,8 +66,21 @@ pub struct MoveAccount {
     pub rave: Option<f64>,
     /// Mean of all simulations in which it was made anywhere.
     pub mast: Option<f64>,
+    /// How true the formula of the heuristic is for it, 0 to 1.
+    pub heuristic: Option<f64>,
     /// The least and the most that is proven to come of it.
     pub bounds: (f64, f64),
+}
+
+/// What a heuristic costs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HeuristicAccount {
+    /// States whose moves were evaluated.
+    pub states: u64,
+    /// Nanoseconds per state, from a sample of them.
+    pub ns_per_state: f64,
+    /// Share of the time of the search, 0 to 1.
+    pub share: f64,
 }
 
 /// How large a tree is, and what it costs.

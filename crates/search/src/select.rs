@@ -2,7 +2,7 @@
 //!
 //! Each role chooses for itself by its own counts and means. Moves never tried come first, drawn by the playout policy or all
 //! alike; then UCT takes the highest `Q + C · sqrt(ln N / n)`, with Q mixed with RAVE or replaced by AMAF where those
-//! are on. Equal values are decided by chance. With urgency a good move may come before those never tried. Moves of which
+//! are on; what a heuristic says of moves is mixed in where there is one. Equal values are decided by chance. With urgency a good move may come before those never tried. Moves of which
 //! nothing better can come than what is proven are passed over.
 //!
 //! `sqrt` of the standard library is exact by IEEE 754 and so the same everywhere; `ln` is that of `libm`.
@@ -10,6 +10,7 @@
 //! - Kocsis and Szepesvári 2006, Bandit based Monte-Carlo Planning
 //! - Tak, Lanctot and Winands 2014, MCTS Variants for Simultaneous Move Games (each role by itself)
 
+use crate::heuristic;
 use crate::mast::Mast;
 use crate::params::{MastInTree, Params, RaveBonus, RaveKind};
 use crate::random::Random;
@@ -59,6 +60,7 @@ impl Select {
         node: NodeId,
         role: usize,
         mast: Option<&mut Mast>,
+        prior: Option<&[f32]>,
         random: &mut Random,
     ) -> usize {
         let span = tree.span(node, role);
@@ -77,13 +79,13 @@ impl Select {
         let visits = tree.node(node).visits;
         let is_first = !self.params.urgency || visits < urgency::LEAST_VISITS;
         if n_fresh > 0 && (is_first || n_fresh == edges.len()) {
-            return span.start + self.draw(edges, role, mast, random);
+            return span.start + self.draw(edges, role, mast, prior, random);
         }
         // Step 2. The best of what was tried.
         if self.params.rave == RaveKind::Grave {
             rave::refer(tree, self.reference, role, edges, &mut self.referred);
         }
-        let (best, value) = self.best(tree, node, &span, random);
+        let (best, value) = self.best(tree, node, &span, prior, random);
         // Step 3. Is it good enough to come before the others?
         if n_fresh > 0 {
             let urgency = urgency::urgency(
@@ -94,7 +96,7 @@ impl Select {
                 self.params.urgency_discount,
             );
             if value < urgency {
-                return span.start + self.draw(edges, role, mast, random);
+                return span.start + self.draw(edges, role, mast, prior, random);
             }
         }
         span.start + best
@@ -106,9 +108,13 @@ impl Select {
         edges: &[Edge],
         role: usize,
         mast: Option<&mut Mast>,
+        prior: Option<&[f32]>,
         random: &mut Random,
     ) -> usize {
         let fresh = &self.fresh;
+        if let Some(prior) = prior {
+            return highest(fresh, prior, random);
+        }
         let is_asked = match self.params.mast_in_tree {
             MastInTree::No => false,
             MastInTree::Leaf => fresh.len() == edges.len(),
@@ -126,26 +132,41 @@ impl Select {
     }
 
     /// The tried move with the highest value, and that value.
-    fn best(&self, tree: &Tree, node: NodeId, span: &Span, random: &mut Random) -> (usize, f64) {
+    fn best(
+        &self,
+        tree: &Tree,
+        node: NodeId,
+        span: &Span,
+        prior: Option<&[f32]>,
+        random: &mut Random,
+    ) -> (usize, f64) {
         let edges = tree.edges(span.clone());
         let params = &self.params;
         let visits = tree.node(node).visits;
         let ln = self.ln(visits);
         let c = params.exploration;
+        // What the heuristic adds to a value that is this without any bonus.
+        let weight = prior.map_or(0.0, |_| heuristic::beta(params.heuristic_k, visits));
+        let lift = |idx: usize, value: f64| match prior {
+            Some(prior) => weight * (f64::from(prior[idx]) - value),
+            None => 0.0,
+        };
+        let plain = |idx: usize, edge: &Edge| uct(edge, ln, c) + lift(idx, edge.mean());
         match params.rave {
-            RaveKind::Off => scan(edges, random, |_, edge| uct(edge, ln, c)),
+            RaveKind::Off => scan(edges, random, plain),
             RaveKind::Amaf => {
                 let later = tree.later(span.clone());
                 scan(edges, random, |idx, edge| {
                     let bonus = params.amaf_exploration * (ln / f64::from(edge.visits)).sqrt();
-                    f64::from(later[idx].mean) + bonus
+                    let mean = f64::from(later[idx].mean);
+                    mean + bonus + lift(idx, mean)
                 })
             }
             RaveKind::Rave | RaveKind::Grave => {
                 let is_grave = params.rave == RaveKind::Grave;
                 let beta = rave::beta(params.rave_k, visits);
                 if beta < rave::LEAST_BETA {
-                    return scan(edges, random, |_, edge| uct(edge, ln, c));
+                    return scan(edges, random, plain);
                 }
                 let later = match is_grave {
                     true => &self.referred,
@@ -156,18 +177,17 @@ impl Select {
                 scan(edges, random, |idx, edge| {
                     let later = later[idx];
                     if later.visits == 0 {
-                        return uct(edge, ln, c);
+                        return plain(idx, edge);
                     }
+                    let mix = beta * f64::from(later.mean) + (1.0 - beta) * edge.mean();
+                    let lift = lift(idx, mix);
                     match params.rave_bonus {
                         RaveBonus::Both if !is_grave => {
                             let bonus = c * (ln_later / f64::from(later.visits)).sqrt();
                             let rave = f64::from(later.mean) + bonus;
-                            beta * rave + (1.0 - beta) * uct(edge, ln, c)
+                            beta * rave + (1.0 - beta) * uct(edge, ln, c) + lift
                         }
-                        _ => {
-                            let mix = beta * f64::from(later.mean) + (1.0 - beta) * edge.mean();
-                            mix + c * (ln / f64::from(edge.visits)).sqrt()
-                        }
+                        _ => mix + c * (ln / f64::from(edge.visits)).sqrt() + lift,
                     }
                 })
             }
@@ -181,6 +201,23 @@ impl Select {
             None => libm::log(f64::from(n)),
         }
     }
+}
+
+/// The one of these moves with the highest value, by chance where several have it.
+fn highest(of: &[u32], values: &[f32], random: &mut Random) -> usize {
+    let (mut best, mut highest, mut n_ties) = (0, f32::NEG_INFINITY, 0);
+    for &idx in of {
+        let value = values[idx as usize];
+        if value > highest {
+            (best, highest, n_ties) = (idx, value, 1);
+        } else if value == highest {
+            n_ties += 1;
+            if random.below(n_ties) == 0 {
+                best = idx;
+            }
+        }
+    }
+    best as usize
 }
 
 /// `Q + C · sqrt(ln N / n)`.
@@ -252,7 +289,8 @@ mod tests {
             params.set(name, to).expect("it can be set");
         }
         let (tree, node) = tree(edges, later);
-        let found = Select::new(&params).best(&tree, node, &(0..edges.len()), &mut Random::new(1));
+        let found =
+            Select::new(&params).best(&tree, node, &(0..edges.len()), None, &mut Random::new(1));
         assert_eq!(found.0, best);
         assert!((found.1 - value).abs() < 1e-4, "{} is not {value}", found.1);
     }
@@ -326,8 +364,8 @@ mod tests {
         let mut select = Select::new(&params);
         let mut random = Random::new(1);
         let mut best = |select: &mut Select| {
-            let chosen = select.choose(&tree, below, 0, None, &mut random);
-            let (_, value) = select.best(&tree, below, &(3..6), &mut random);
+            let chosen = select.choose(&tree, below, 0, None, None, &mut random);
+            let (_, value) = select.best(&tree, below, &(3..6), None, &mut random);
             (chosen, value)
         };
         select.refer(&tree, above, true);
@@ -351,7 +389,7 @@ mod tests {
         let mut select = Select::new(&params);
         let mut random = Random::new(1);
         let mut found: Vec<usize> = (0..50)
-            .map(|_| select.choose(&tree, node, 0, None, &mut random))
+            .map(|_| select.choose(&tree, node, 0, None, None, &mut random))
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -389,8 +427,8 @@ mod tests {
         tree.edge_mut(2).close(true);
         let mut select = Select::new(&Params::default());
         let mut random = Random::new(1);
-        assert_eq!(select.choose(&tree, node, 0, None, &mut random), 1);
+        assert_eq!(select.choose(&tree, node, 0, None, None, &mut random), 1);
         tree.edge_mut(1).close(true);
-        assert_eq!(select.choose(&tree, node, 0, None, &mut random), 0);
+        assert_eq!(select.choose(&tree, node, 0, None, None, &mut random), 0);
     }
 }

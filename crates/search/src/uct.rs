@@ -18,6 +18,7 @@
 //! - Méhat and Cazenave 2008, Monte-Carlo Tree Search for General Game Playing
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agon_engine::{Game, JointMove, MoveId, RoleId, State};
 
@@ -25,6 +26,7 @@ use crate::bot::Bot;
 use crate::bots::at_once;
 use crate::cutoff::Cutoff;
 use crate::decision::Decision;
+use crate::heuristic::Heuristic;
 use crate::limits::{Limits, Meter, StopReason, Stopwatch};
 use crate::mast::Mast;
 use crate::params::{Params, PlayoutKind, RaveKind, Values};
@@ -36,6 +38,7 @@ use crate::select::Select;
 use crate::solve::{Bounds, Solver};
 use crate::sweep::Sweep;
 use crate::tree::{NodeId, Tree};
+use crate::trial::{Trial, trial};
 use crate::walker::Walker;
 
 /// The first report comes after so many simulations, the next ones after twice as many each.
@@ -57,6 +60,8 @@ pub struct UctBot {
     pub(crate) tree: Tree,
     pub(crate) root: Option<NodeId>,
     pub(crate) mast: Option<Mast>,
+    pub(crate) heuristic: Option<Heuristic>,
+    pub(crate) trial: Option<Trial>,
     pub(crate) cutoff: Option<Cutoff>,
     pub(crate) solver: Solver,
     pub(crate) best_line: BestLine,
@@ -102,6 +107,7 @@ pub(crate) struct Work {
     pub(crate) trims: u64,
     pub(crate) proofs: u64,
     pub(crate) watch: Stopwatch,
+    pub(crate) time: Duration,
 }
 
 impl Work {
@@ -117,6 +123,11 @@ impl UctBot {
     #[must_use]
     pub fn new(game: Arc<Game>, params: &Params, seed: u64) -> UctBot {
         let n_roles = game.n_roles();
+        let trial = trial(&game, params, seed);
+        let params = &Params {
+            heuristic: trial.as_ref().map_or(params.heuristic, |of| of.heuristic),
+            ..params.clone()
+        };
         let has_later = params.rave != RaveKind::Off;
         let is_mirrored = n_roles == 2 && params.values == Values::Difference;
         UctBot {
@@ -127,6 +138,8 @@ impl UctBot {
             tree: Tree::new(n_roles, has_later, params.transpositions),
             root: None,
             mast: (params.playout != PlayoutKind::Uniform).then(|| Mast::of_game(params, &game)),
+            heuristic: Heuristic::new(&game, params),
+            trial,
             cutoff: params.cutoff.then(|| Cutoff::new(params, n_roles)),
             solver: Solver::new(n_roles, is_mirrored),
             best_line: BestLine::default(),
@@ -268,9 +281,11 @@ impl UctBot {
         }
         for role in 0..self.n_roles {
             let mast = self.mast.as_mut();
+            let heuristic = self.heuristic.as_mut();
+            let prior = heuristic.and_then(|of| of.prior(&self.tree, node, role));
             let edge = self
                 .select
-                .choose(&self.tree, node, role, mast, &mut self.random);
+                .choose(&self.tree, node, role, mast, prior, &mut self.random);
             let of = self.tree.edge(edge).of;
             self.path.edges.push(edge as u32);
             self.record.push(of);
@@ -345,6 +360,9 @@ impl Bot for UctBot {
     ) -> Decision {
         let mut meter = Meter::start(limits);
         self.work = Work::default();
+        if let Some(heuristic) = &mut self.heuristic {
+            heuristic.begin();
+        }
         self.walker.load(state);
         let moves = self.walker.legal_moves(role);
         assert!(!moves.is_empty(), "a role that is asked has a legal move");
@@ -384,6 +402,7 @@ impl Bot for UctBot {
                 watch(&self.report(role, &meter, None));
             }
         };
+        self.work.time = meter.elapsed();
         Decision {
             of: self.decide(root, role),
             report: self.report(role, &meter, Some(stop)),

@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod fmt;
 pub(crate) mod games;
+pub(crate) mod heuristic;
 pub(crate) mod match_;
 pub(crate) mod params;
 pub(crate) mod perft;

@@ -20,6 +20,7 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
 use crate::commands::bench::stem;
+use crate::commands::heuristic::truth_text;
 use crate::sheet::Sheet;
 
 /// Seconds if nothing else is said.
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Follows the moves of a file; the bot is told, as in a match.
-fn follow(game: &Game, file: &str, bot: &mut dyn Bot) -> anyhow::Result<State> {
+pub(crate) fn follow(game: &Game, file: &str, bot: &mut dyn Bot) -> anyhow::Result<State> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
     let steps =
         steps(&text, game.n_roles()).with_context(|| format!("{file} has no list of moves"))?;
@@ -253,6 +254,9 @@ impl Found {
             "tree_bytes": tree.map(|tree| tree.bytes),
             "tree_depth": tree.map(|tree| tree.deepest),
             "tree_ns_per_level": tree.and_then(|tree| tree.ns_per_level),
+            "heuristic_states": self.account.heuristic.map(|cost| cost.states),
+            "heuristic_ns_per_state": self.account.heuristic.map(|cost| cost.ns_per_state),
+            "heuristic_share": self.account.heuristic.map(|cost| cost.share),
             "root": root,
             "line": self.account.line.iter().map(joint).collect::<Vec<_>>(),
             "notes": notes,
@@ -398,6 +402,7 @@ fn move_json(text: &str, of: &MoveAccount) -> Value {
         "value": of.value,
         "rave": of.rave,
         "mast": of.mast,
+        "heuristic": of.heuristic,
         "proven": (low == high).then_some(low),
         "bounds": [low, high],
     })
@@ -407,6 +412,7 @@ fn move_json(text: &str, of: &MoveAccount) -> Value {
 struct Columns {
     has_rave: bool,
     has_mast: bool,
+    has_heuristic: bool,
     has_proof: bool,
 }
 
@@ -415,6 +421,7 @@ impl Columns {
         Columns {
             has_rave: moves.iter().any(|of| of.rave.is_some()),
             has_mast: moves.iter().any(|of| of.mast.is_some()),
+            has_heuristic: moves.iter().any(|of| of.heuristic.is_some()),
             has_proof: moves.iter().any(|of| of.bounds != (0.0, 100.0)),
         }
     }
@@ -425,6 +432,9 @@ impl Columns {
             if is_there {
                 head.push_str(&format!(" {name:>6}"));
             }
+        }
+        if self.has_heuristic {
+            head.push_str(&format!(" {:>9}", "rules"));
         }
         if self.has_proof {
             head.push_str("  proven");
@@ -443,6 +453,10 @@ impl Columns {
             if is_there {
                 row.push_str(&format!(" {:>6}", number(value)));
             }
+        }
+        if self.has_heuristic {
+            let value = of.heuristic.map_or_else(|| "-".to_owned(), truth_text);
+            row.push_str(&format!(" {value:>9}"));
         }
         if self.has_proof {
             row.push_str(&match of.bounds {
@@ -494,6 +508,7 @@ fn plain_account(legal: &[Vec<MoveId>], decisions: &[(RoleId, Decision)]) -> Acc
         best: legal.iter().map(|moves| moves[0]).collect(),
         line: Vec::new(),
         tree: None,
+        heuristic: None,
         notes: Vec::new(),
     };
     for (idx, moves) in legal.iter().enumerate() {
@@ -512,6 +527,7 @@ fn plain_account(legal: &[Vec<MoveId>], decisions: &[(RoleId, Decision)]) -> Acc
                 value: known(of).map_or(0.0, |one| one.mean),
                 rave: None,
                 mast: None,
+                heuristic: None,
                 bounds: (0.0, 100.0),
             })
             .collect();

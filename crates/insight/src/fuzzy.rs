@@ -1,0 +1,396 @@
+//! How true a formula is in a state, for all legal moves of a role.
+//!
+//! A conjunction is the product of its parts, a disjunction `a + b − a · b`, a negation `1 − a`; a fluent that holds counts p,
+//! one that does not counts 1 − p. Persistent fluents are certain: one that stays true once it holds counts 1 when it
+//! holds, one that stays false counts 0 when it does not, and so does one that others block. With p = 1 this is
+//! two-valued logic, and the formula of a move tells whether it reaches the goal.
+//!
+//! Where atoms depend on each other within one state, a sum would count the same evidence again and again until everything
+//! is true. There a disjunction is the maximum of its parts, and the least solution is that of the best proof (Knuth 1977): a
+//! chain of stones is as true as its best chain. With p = 1 it is the least model, as it should be.
+//!
+//! The circuit is evaluated once per state with no move made, from what changed since the last state; then each move changes
+//! the cells above it: on its tape, or in place, and then they are put back.
+//!
+//! In: states as words, legal moves. Out: values from 0 to 1.
+//!
+//! - Trutman and Schiffel 2015, Creating Action Heuristics for General Game Playing Agents
+//! - Schiffel and Thielscher 2007, Fluxplayer (fuzzy goals)
+//! - Knuth 1977, A Generalization of Dijkstra's Algorithm
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use agon_engine::{MoveId, RoleId};
+
+use crate::circuit::{Circuit, Gate, Input, NONE, Operation};
+use crate::persist::Persistence;
+
+/// How true it is that another role makes a move that it may or may not make.
+const UNKNOWN: f64 = 0.5;
+
+/// Evaluates the formulas of one role: scratch memory of one thread.
+pub struct Evaluator {
+    // Constant.
+    circuit: Arc<Circuit>,
+    persistence: Arc<Persistence>,
+    p: f64,
+    // The state at hand, with no move made.
+    words: Vec<u64>,
+    /// Per role: its moves whose leaves are not 0.
+    moves: Vec<Vec<MoveId>>,
+    cells: Cells,
+    is_new: bool,
+    // Scratch: fluents that are not as they were.
+    changed: Vec<u32>,
+}
+
+impl Evaluator {
+    pub(crate) fn new(circuit: Arc<Circuit>, persistence: Arc<Persistence>, p: f64) -> Evaluator {
+        Evaluator {
+            p,
+            words: Vec::new(),
+            moves: vec![Vec::new(); circuit.others.len()],
+            cells: Cells::new(&circuit),
+            is_new: true,
+            changed: Vec::new(),
+            circuit,
+            persistence,
+        }
+    }
+
+    /// Whether it wants to know the legal moves of a role other than its own.
+    #[must_use]
+    pub fn reads(&self, role: RoleId) -> bool {
+        !self.circuit.others[role.idx()].is_empty()
+    }
+
+    /// Another role has these legal moves in the state that is loaded next. One that has no choice makes its move; of the
+    /// others nobody knows.
+    pub fn set_moves(&mut self, role: RoleId, legal: &[MoveId]) {
+        let before = std::mem::take(&mut self.moves[role.idx()]);
+        if before == legal {
+            self.moves[role.idx()] = before;
+            return;
+        }
+        for of in &before {
+            self.set_move(role, *of, 0.0);
+        }
+        let value = if legal.len() == 1 { 1.0 } else { UNKNOWN };
+        for of in legal {
+            self.set_move(role, *of, value);
+        }
+        let mut now = before;
+        now.clear();
+        now.extend_from_slice(legal);
+        self.moves[role.idx()] = now;
+    }
+
+    fn set_move(&mut self, role: RoleId, of: MoveId, value: f64) {
+        let leaves = &self.circuit.others[role.idx()];
+        if let Some(&leaf) = leaves.get(of.0 as usize) {
+            self.cells.set_leaf(&self.circuit, leaf, value);
+        }
+    }
+
+    /// Goes to a state.
+    pub fn load(&mut self, words: &[u64]) {
+        if self.is_new {
+            self.is_new = false;
+            self.words = vec![0; words.len()];
+            for fluent in 0..self.circuit.fluents.len() as u32 {
+                self.changed.push(fluent);
+            }
+            let n_leaves = self.circuit.n_leaves;
+            let gates = n_leaves..self.circuit.n_cells();
+            gates.for_each(|cell| self.cells.dirty.mark(cell as u32));
+        }
+        for (at, (old, &new)) in self.words.iter_mut().zip(words).enumerate() {
+            let mut bits = *old ^ new;
+            while bits != 0 {
+                self.changed.push(at as u32 * 64 + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+            *old = new;
+        }
+        for &fluent in &self.changed {
+            for &other in [fluent].iter().chain(self.persistence.blocks(fluent)) {
+                let leaf = self.circuit.fluents[other as usize];
+                if leaf != NONE {
+                    let value = self.truth(other);
+                    self.cells.set_leaf(&self.circuit, leaf, value);
+                }
+            }
+        }
+        self.changed.clear();
+        self.cells.settle(&self.circuit, false);
+    }
+
+    fn holds(&self, fluent: u32) -> bool {
+        self.words[fluent as usize / 64] >> (fluent % 64) & 1 == 1
+    }
+
+    fn is_blocked(&self, fluent: u32) -> bool {
+        let mut blockers = self.persistence.blockers(fluent).iter();
+        blockers.any(|&(other, value)| self.holds(other) == value)
+    }
+
+    /// How true a fluent is.
+    fn truth(&self, fluent: u32) -> f64 {
+        let known = &self.persistence;
+        if self.holds(fluent) {
+            if known.stays_true(fluent) {
+                1.0
+            } else {
+                self.p
+            }
+        } else if known.stays_false(fluent) || self.is_blocked(fluent) {
+            0.0
+        } else {
+            1.0 - self.p
+        }
+    }
+
+    /// How true the formula of a move is in the state that was loaded.
+    pub fn value(&mut self, of: MoveId) -> f64 {
+        let leaf = self.circuit.own[of.0 as usize];
+        if leaf == NONE {
+            return self.root();
+        }
+        let tape = self.circuit.tape_of[of.0 as usize].clone();
+        if !tape.is_empty() {
+            return self.play(of, tape.start as usize..tape.end as usize);
+        }
+        self.cells.set_leaf(&self.circuit, leaf, 1.0);
+        self.cells.settle(&self.circuit, true);
+        let value = self.root();
+        self.cells.put_back();
+        self.cells.values[leaf as usize] = 0.0;
+        value
+    }
+
+    /// Plays the tape of a move.
+    fn play(&mut self, of: MoveId, tape: Range<usize>) -> f64 {
+        let circuit = &*self.circuit;
+        let values = &mut self.cells.values;
+        let first = circuit.n_cells();
+        for (idx, &gate) in circuit.tapes[tape].iter().enumerate() {
+            let value = compute(values, gate);
+            values[first + idx] = value;
+        }
+        let n_roots = circuit.roots.len();
+        let places = &circuit.tape_roots[of.0 as usize * n_roots..][..n_roots];
+        let roots = circuit.roots.iter().zip(places);
+        roots
+            .map(|(root, &place)| root.weight * read(values, place))
+            .sum()
+    }
+
+    fn root(&self) -> f64 {
+        let roots = self.circuit.roots.iter();
+        roots
+            .map(|root| root.weight * read(&self.cells.values, root.input))
+            .sum()
+    }
+}
+
+/// The values of the cells of a circuit, and what must be computed again.
+struct Cells {
+    values: Vec<f64>,
+    dirty: Dirty,
+    /// Old values, to be put back.
+    trail: Vec<(u32, f64)>,
+    /// Cells of a group of loops that must be computed again.
+    queue: VecDeque<u32>,
+    is_queued: Vec<bool>,
+}
+
+impl Cells {
+    fn new(circuit: &Circuit) -> Cells {
+        let n_cells = circuit.n_cells();
+        let mut values = vec![0.0; n_cells + circuit.longest_tape];
+        values[0] = 1.0;
+        let has_loops = !circuit.groups.is_empty();
+        Cells {
+            values,
+            dirty: Dirty::new(n_cells),
+            trail: Vec::new(),
+            queue: VecDeque::new(),
+            is_queued: vec![false; if has_loops { n_cells } else { 0 }],
+        }
+    }
+
+    fn set_leaf(&mut self, circuit: &Circuit, leaf: u32, value: f64) {
+        if leaf != NONE && self.values[leaf as usize] != value {
+            self.values[leaf as usize] = value;
+            self.dirty.mark_all(circuit.readers(leaf as usize));
+        }
+    }
+
+    /// Computes what is dirty, and what changes by that. With a trail, old values are written down.
+    fn settle(&mut self, circuit: &Circuit, has_trail: bool) {
+        while let Some(cell) = self.dirty.pop() {
+            let gate = circuit.gates[cell as usize - circuit.n_leaves];
+            if matches!(gate.operation, Operation::LoopAnd | Operation::LoopMax) {
+                self.settle_group(circuit, cell, has_trail);
+                continue;
+            }
+            let value = compute(&self.values, gate);
+            let old = std::mem::replace(&mut self.values[cell as usize], value);
+            if value != old {
+                if has_trail {
+                    self.trail.push((cell, old));
+                }
+                self.dirty.mark_all(circuit.readers(cell as usize));
+            }
+        }
+    }
+
+    /// Takes back what was written down.
+    fn put_back(&mut self) {
+        while let Some((cell, old)) = self.trail.pop() {
+            self.values[cell as usize] = old;
+        }
+    }
+
+    /// Finds the least solution of a group of loops, one cell of which is dirty and all others that are come after it. As long
+    /// as values rise, it goes on from the last solution; if one falls, it begins at zero.
+    fn settle_group(&mut self, circuit: &Circuit, first: u32, has_trail: bool) {
+        let group = circuit.group(first);
+        self.enqueue(first);
+        while let Some(cell) = self.dirty.pop_below(group.end) {
+            self.enqueue(cell);
+        }
+        while let Some(cell) = self.queue.pop_front() {
+            self.is_queued[cell as usize] = false;
+            let value = compute(
+                &self.values,
+                circuit.gates[cell as usize - circuit.n_leaves],
+            );
+            let old = self.values[cell as usize];
+            if value > old {
+                self.change(circuit, cell, value, &group, has_trail);
+            } else if value < old {
+                for cell in group.clone() {
+                    if self.values[cell as usize] != 0.0 {
+                        self.change(circuit, cell, 0.0, &group, has_trail);
+                    }
+                    self.enqueue(cell);
+                }
+            }
+        }
+    }
+
+    fn change(
+        &mut self,
+        circuit: &Circuit,
+        cell: u32,
+        value: f64,
+        group: &Range<u32>,
+        has_trail: bool,
+    ) {
+        let old = std::mem::replace(&mut self.values[cell as usize], value);
+        if has_trail {
+            self.trail.push((cell, old));
+        }
+        for &reader in circuit.readers(cell as usize) {
+            if group.contains(&reader) {
+                self.enqueue(reader);
+            } else {
+                self.dirty.mark(reader);
+            }
+        }
+    }
+
+    fn enqueue(&mut self, cell: u32) {
+        if !std::mem::replace(&mut self.is_queued[cell as usize], true) {
+            self.queue.push_back(cell);
+        }
+    }
+}
+
+#[inline]
+fn read(values: &[f64], input: Input) -> f64 {
+    let value = values[input as usize / 2];
+    if input & 1 == 1 { 1.0 - value } else { value }
+}
+
+#[inline]
+fn compute(values: &[f64], gate: Gate) -> f64 {
+    let (left, right) = (read(values, gate.left), read(values, gate.right));
+    match gate.operation {
+        Operation::And | Operation::LoopAnd => left * right,
+        Operation::Or => left + right - left * right,
+        Operation::LoopMax => left.max(right),
+    }
+}
+
+/// Cells that must be computed again; the lowest comes first.
+struct Dirty {
+    bits: Vec<u64>,
+    /// A bit per word of bits that is not 0.
+    words: Vec<u64>,
+    /// No word of words below this has a bit.
+    low: usize,
+}
+
+impl Dirty {
+    fn new(n_cells: usize) -> Dirty {
+        let n_words = n_cells.div_ceil(64);
+        Dirty {
+            bits: vec![0; n_words],
+            words: vec![0; n_words.div_ceil(64)],
+            low: usize::MAX,
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, cell: u32) {
+        let word = cell as usize / 64;
+        self.bits[word] |= 1 << (cell % 64);
+        self.words[word / 64] |= 1 << (word % 64);
+        self.low = self.low.min(word / 64);
+    }
+
+    #[inline]
+    fn mark_all(&mut self, cells: &[u32]) {
+        cells.iter().for_each(|&cell| self.mark(cell));
+    }
+
+    #[inline]
+    fn lowest(&mut self) -> Option<u32> {
+        while self.low < self.words.len() {
+            let words = self.words[self.low];
+            if words != 0 {
+                let word = self.low * 64 + words.trailing_zeros() as usize;
+                return Some(word as u32 * 64 + self.bits[word].trailing_zeros());
+            }
+            self.low += 1;
+        }
+        self.low = usize::MAX;
+        None
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<u32> {
+        let cell = self.lowest()?;
+        self.clear(cell);
+        Some(cell)
+    }
+
+    fn pop_below(&mut self, end: u32) -> Option<u32> {
+        let cell = self.lowest().filter(|&cell| cell < end)?;
+        self.clear(cell);
+        Some(cell)
+    }
+
+    #[inline]
+    fn clear(&mut self, cell: u32) {
+        let word = cell as usize / 64;
+        self.bits[word] &= !(1 << (cell % 64));
+        if self.bits[word] == 0 {
+            self.words[word / 64] &= !(1 << (word % 64));
+        }
+    }
+}

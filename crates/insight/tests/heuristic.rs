@@ -1,0 +1,259 @@
+//! Action heuristics on real games: the example of the paper, and that two-valued evaluation is looking ahead by one step.
+
+use std::sync::Arc;
+
+use agon_engine::optimize::Pass;
+use agon_engine::{Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId};
+use agon_insight::fuzzy::Evaluator;
+use agon_insight::heuristic::{ActionHeuristic, NoHeuristic, Options};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+fn game(name: &str) -> Arc<Grounded> {
+    let path = format!("{}/../../games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
+    compile(&std::fs::read(path).expect("the game is there"))
+}
+
+fn compile(sheet: &[u8]) -> Arc<Grounded> {
+    let rules = agon_gdl::check(&agon_gdl::parse(sheet, &Default::default()));
+    let program = agon_ground::ground(&rules.unwrap(), &Default::default(), &|| false);
+    Arc::new(Grounded::new(program.unwrap(), &Pass::ALL))
+}
+
+fn heuristic(game: &Arc<Grounded>) -> ActionHeuristic {
+    ActionHeuristic::new(game, &Options::default(), &|| false).expect("it is small enough")
+}
+
+#[test]
+fn the_formula_of_the_paper() {
+    let game = game("diagonal_tic_tac_toe");
+    let heuristic = heuristic(&game);
+    let of = game
+        .find_move(RoleId(0), "(mark 1 1)")
+        .expect("it is a move");
+    let text = heuristic.formula_text(game.program(), RoleId(0), of, 10);
+    // Formula (7) of the paper; parts may stand in any order.
+    let normal = |text: &str| {
+        let mut words: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+        words.sort_unstable();
+        words
+    };
+    let printed = "(true(cell(2,2,x)) ∧ true(cell(3,3,x)) ∧ (true(cell(1,1,b)) ∨ true(cell(1,1,x)))) ∨ \
+        (true(cell(3,1,x)) ∧ true(cell(2,2,x)) ∧ true(cell(1,3,x)))";
+    assert_eq!(normal(&text), normal(printed), "{text}");
+    // And they stand in the right alternatives.
+    let mut alternatives: Vec<&str> = text.split(") ∨ (").collect();
+    alternatives.sort_by_key(|alternative| !alternative.contains("(1,1,b)"));
+    let has = |text: &str, cells: &[&str]| cells.iter().all(|cell| text.contains(cell));
+    assert_eq!(alternatives.len(), 2, "{text}");
+    assert!(has(alternatives[0], &["2,2,x", "3,3,x", "1,1,b", "1,1,x"]));
+    assert!(has(alternatives[1], &["3,1,x", "2,2,x", "1,3,x"]));
+}
+
+#[test]
+fn centre_before_corners_before_edges() {
+    let game = game("diagonal_tic_tac_toe");
+    let heuristic = heuristic(&game);
+    let mut evaluator = heuristic.evaluator(RoleId(0));
+    evaluator.load(game.initial_state().words());
+    let mut value = |column: u32, row: u32| {
+        let of = game.find_move(RoleId(0), &format!("(mark {column} {row})"));
+        evaluator.value(of.expect("it is a move"))
+    };
+    let corners = [(1, 1), (1, 3), (3, 1), (3, 3)].map(|(column, row)| value(column, row));
+    let edges = [(1, 2), (2, 1), (2, 3), (3, 2)].map(|(column, row)| value(column, row));
+    let centre = value(2, 2);
+    assert!(centre > corners[0] && corners[0] > edges[0]);
+    assert!(
+        corners
+            .iter()
+            .all(|corner| (corner - corners[0]).abs() < 1e-12)
+    );
+    assert!(edges.iter().all(|edge| (edge - edges[0]).abs() < 1e-12));
+    // A blank that is there counts 0.97, a mark that is not 0.03: two alternatives that share the centre.
+    let line = 0.03_f64.powi(2) * (0.97 + 0.03 - 0.97 * 0.03);
+    let corner = line + 0.03_f64.powi(3) - line * 0.03_f64.powi(3);
+    assert!((corners[0] - corner).abs() < 1e-12);
+    // A second look is like the first.
+    assert_eq!(value(2, 2), centre);
+}
+
+#[test]
+fn marks_stay_and_blanks_do_not_come_back() {
+    let game = game("diagonal_tic_tac_toe");
+    let heuristic = heuristic(&game);
+    let program = game.program();
+    let known = heuristic.persistence();
+    let fluent = |text: &str| {
+        let mut fluents = program.fluents.iter();
+        let at = fluents.position(|fluent| program.term_text(fluent.term) == text);
+        at.expect("it is a fluent") as u32
+    };
+    assert!(known.stays_true(fluent("(cell 1 1 x)")));
+    assert!(known.stays_false(fluent("(cell 1 1 b)")));
+    assert!(!known.stays_false(fluent("(cell 1 1 x)")));
+    assert!(!known.stays_true(fluent("(cell 1 1 b)")));
+    assert!(!known.stays_true(fluent("(control xplayer)")));
+    assert!(!known.stays_false(fluent("(control xplayer)")));
+    assert!(heuristic.turns().in_turn && heuristic.turns().is_proven);
+}
+
+/// Walks random games; in each state where one role alone chooses, its moves are compared with what they lead to.
+fn looks_ahead(name: &str, n_games: u64, most_steps: u32) {
+    let game = game(name);
+    let heuristic = heuristic(&game);
+    let n_roles = game.program().roles.len();
+    let mut evaluators: Vec<Evaluator> = RoleId::all(n_roles)
+        .map(|role| heuristic.evaluator_with(role, 1.0))
+        .collect();
+    let mut machine = game.machine();
+    let (mut n_compared, mut n_reached) = (0, 0);
+    for seed in 0..n_games {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        machine.load(game.initial_state());
+        for step in 0..most_steps {
+            if machine.is_terminal() {
+                break;
+            }
+            let legal: Vec<Vec<MoveId>> = RoleId::all(n_roles)
+                .map(|role| machine.legal_moves(role).to_vec())
+                .collect();
+            let choosers = RoleId::all(n_roles).filter(|role| legal[role.idx()].len() > 1);
+            if let [role] = choosers.collect::<Vec<_>>()[..] {
+                let evaluator = &mut evaluators[role.idx()];
+                let found = compare(&game, &heuristic, &mut machine, evaluator, role, &legal);
+                let found = found.unwrap_or_else(|of| {
+                    panic!("{name}: seed {seed}, step {step}: {of} is misjudged")
+                });
+                n_compared += found.0;
+                n_reached += found.1;
+            }
+            let pick = |moves: &Vec<MoveId>| moves[(rng.next_u64() % moves.len() as u64) as usize];
+            machine.advance(&JointMove::new(legal.iter().map(pick).collect::<Vec<_>>()));
+        }
+    }
+    assert!(n_compared > 100, "{name}: {n_compared} moves are too few");
+    assert!(n_reached > 0, "{name}: no goal was ever near");
+}
+
+/// How many moves were compared and how many reach the goal; the move that is misjudged.
+fn compare(
+    game: &Arc<Grounded>,
+    heuristic: &ActionHeuristic,
+    machine: &mut GroundedMachine,
+    evaluator: &mut Evaluator,
+    role: RoleId,
+    legal: &[Vec<MoveId>],
+) -> Result<(u32, u32), String> {
+    let state = machine.state();
+    for (other, moves) in RoleId::all(legal.len()).zip(legal) {
+        if evaluator.reads(other) {
+            evaluator.set_moves(other, moves);
+        }
+    }
+    evaluator.load(state.words());
+    let goal = heuristic.goals(role)[0].to_string();
+    let (mut n_compared, mut n_reached) = (0, 0);
+    for &of in &legal[role.idx()] {
+        let mut joint: Vec<MoveId> = legal.iter().map(|moves| moves[0]).collect();
+        joint[role.idx()] = of;
+        machine.load(&state);
+        machine.advance(&JointMove::new(joint));
+        let reaches = machine.goals(role).contains(&goal);
+        if evaluator.value(of) != f64::from(u8::from(reaches)) {
+            return Err(game.move_text(role, of));
+        }
+        n_compared += 1;
+        n_reached += u32::from(reaches);
+    }
+    machine.load(&state);
+    Ok((n_compared, n_reached))
+}
+
+#[test]
+fn two_valued_evaluation_is_looking_ahead() {
+    for (name, n_games, most_steps) in [
+        ("tic_tac_toe", 20, 9),
+        ("connect_four", 10, 42),
+        ("nine_board_tic_tac_toe", 4, 81),
+        ("breakthrough_small", 4, 60),
+        ("hex", 2, 81),
+        ("othello_6x6", 1, 36),
+        ("pentago", 1, 60),
+        ("bidding_tic_tac_toe", 10, 18),
+    ] {
+        looks_ahead(name, n_games, most_steps);
+    }
+}
+
+#[test]
+fn a_chain_is_as_true_as_its_best_way() {
+    // In Hex a stone in line with others is worth more than one that makes a detour.
+    let game = game("hex");
+    let heuristic = heuristic(&game);
+    let red = RoleId(0);
+    let mut machine = game.machine();
+    let step = |machine: &mut GroundedMachine, red_move: &str, blue_move: &str| {
+        let moves = [(red, red_move), (RoleId(1), blue_move)];
+        let moves = moves.map(|(role, text)| game.find_move(role, text).expect("it is a move"));
+        machine.advance(&JointMove::new(moves));
+    };
+    for row in 1..=7 {
+        step(&mut machine, &format!("(place 5 {row})"), "noop");
+        step(&mut machine, "noop", &format!("(place 1 {row})"));
+    }
+    let mut evaluator = heuristic.evaluator(red);
+    evaluator.load(machine.state().words());
+    let mut value = |text: &str| evaluator.value(game.find_move(red, text).expect("it is a move"));
+    let (near, far) = (value("(place 5 8)"), value("(place 9 1)"));
+    assert!(near > 10.0 * far, "{near} against {far}");
+    assert!(near < 0.1, "one stone is still missing: {near}");
+    // A stone of the opponent blocks for ever, so nothing changes by going beside it.
+    assert!(value("(place 4 8)") > far);
+}
+
+#[test]
+fn what_is_too_large_is_declined() {
+    let game = game("connect_four");
+    let small = Options {
+        most_nodes: 100,
+        ..Options::default()
+    };
+    let refused = ActionHeuristic::new(&game, &small, &|| false).err();
+    let refused = refused.expect("a hundred nodes are not enough");
+    assert!(matches!(refused, NoHeuristic::TooLarge { .. }), "{refused}");
+    let stopped = ActionHeuristic::new(&game, &Options::default(), &|| true).err();
+    assert_eq!(stopped, Some(NoHeuristic::Stopped));
+}
+
+#[test]
+fn a_game_that_nobody_can_influence_has_no_signal() {
+    let sheet = b"(role r) (init (n 1)) (legal r go) (legal r stay) (<= (next (n 2)) (true (n 1)))
+        (<= terminal (true (n 2))) (goal r 100)";
+    let heuristic = heuristic(&compile(sheet));
+    assert!(!heuristic.has_signal());
+}
+
+#[test]
+fn all_goals_count_by_their_values() {
+    let sheet = b"(role r) (init open) (legal r big) (legal r small) (legal r none)
+        (<= (next won) (does r big)) (<= (next half) (does r small))
+        (<= terminal (not (true open)))
+        (<= (goal r 100) (true won)) (<= (goal r 50) (true half)) (<= (goal r 0) (not (true won)) (not (true half)))";
+    let game = compile(sheet);
+    let value = |all_goals: bool, text: &str| {
+        let options = Options {
+            all_goals,
+            p: 1.0,
+            ..Options::default()
+        };
+        let heuristic = ActionHeuristic::new(&game, &options, &|| false).expect("it is small");
+        let mut evaluator = heuristic.evaluator(RoleId(0));
+        evaluator.load(game.initial_state().words());
+        evaluator.value(game.find_move(RoleId(0), text).expect("it is a move"))
+    };
+    let all = ["big", "small", "none"].map(|of| value(true, of));
+    assert_eq!(all, [1.0, 0.5, 0.0]);
+    let best = ["big", "small", "none"].map(|of| value(false, of));
+    assert_eq!(best, [1.0, 0.0, 0.0]);
+}
