@@ -5,6 +5,7 @@
 mod commands;
 mod person;
 mod sheet;
+mod signature;
 mod terminal;
 mod trace;
 mod watch;

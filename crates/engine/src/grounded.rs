@@ -79,8 +79,13 @@ impl Grounded {
     /// The game laid out for lanes on this CPU; made when it is first asked for.
     #[must_use]
     pub fn lanes_program(&self) -> &Arc<LanesProgram> {
+        self.lay_out(&LayoutOptions::default())
+    }
+
+    /// The game laid out for lanes in this way, unless somebody has asked for it before: then it stays as it is.
+    pub fn lay_out(&self, options: &LayoutOptions) -> &Arc<LanesProgram> {
         self.lanes
-            .get_or_init(|| Arc::new(LanesProgram::new(self, &LayoutOptions::default())))
+            .get_or_init(|| Arc::new(LanesProgram::new(self, options)))
     }
 
     /// Lanes without jobs: scratch memory of one thread that plays many playouts at once.

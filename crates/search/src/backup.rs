@@ -19,10 +19,7 @@ impl UctBot {
             let goal = self.walker.goal(role).map_or(0, Goal::value);
             self.values[role.idx()] = f64::from(goal);
         }
-        if let (Values::Difference, [first, second]) = (self.params.values, &mut self.values[..]) {
-            let half = (*first - *second + 100.0) / 2.0;
-            (*first, *second) = (half, 100.0 - half);
-        }
+        weigh(self.params.values, &mut self.values);
     }
 
     /// Teaches what a simulation was worth: the tree along its way, and moves wherever they were made.
@@ -102,5 +99,14 @@ impl UctBot {
             self.powers.push(last * self.discount);
         }
         self.powers[steps]
+    }
+}
+
+/// Makes goals of all roles what they are worth to each.
+#[inline]
+pub(crate) fn weigh(values: Values, goals: &mut [f64]) {
+    if let (Values::Difference, [first, second]) = (values, goals) {
+        let half = (*first - *second + 100.0) / 2.0;
+        (*first, *second) = (half, 100.0 - half);
     }
 }

@@ -18,6 +18,7 @@ use std::fmt;
 use crate::params::{GoalChange, Params};
 
 /// Watches simulations, then decides.
+#[derive(Clone)]
 pub(crate) struct Cutoff {
     // Constant.
     n_samples: u32,
@@ -152,6 +153,16 @@ impl Cutoff {
                 last,
             },
         }
+    }
+
+    /// After how many steps outside the tree simulations end from now on, and how they are scored; at least one.
+    pub(crate) fn cut_at(&self) -> Option<(u32, Cut)> {
+        let (cut, how) = match self.verdict? {
+            Verdict::Goals { cut, .. } => (cut, Cut::Goals),
+            Verdict::Endings { cut, .. } => (cut, Cut::Draw),
+            Verdict::Never { .. } => return None,
+        };
+        Some((cut.max(self.min_steps).max(1), how))
     }
 
     /// Whether a simulation ends after so many steps outside the tree.

@@ -12,6 +12,8 @@ use crate::report::{Account, MoveAccount, MoveReport, TreeAccount};
 use crate::solve::Bounds;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
+use crate::value::Count;
+use crate::workers::Crew;
 
 /// A move that may be the final one.
 struct Candidate {
@@ -314,6 +316,9 @@ impl UctBot {
         if let Some(sweep) = &self.sweep {
             notes.push(("sweep", sweep.story()));
         }
+        if self.params.batch != Count::Exactly(1) || self.crew != Crew::Nobody {
+            notes.push(("batch", self.batches()));
+        }
         if self.work.trims > 0 {
             let text = format!(
                 "memory ran out {} times; nodes with few visits went",
@@ -322,6 +327,22 @@ impl UctBot {
             notes.push(("tree", text));
         }
         notes
+    }
+
+    fn batches(&self) -> String {
+        let n = self.work.n_batches;
+        let mut text = match self.crew {
+            Crew::Nobody => "the game has no lanes; simulations ran one by one".to_owned(),
+            Crew::Scalar => format!("one by one, on {} threads", self.workers.len().max(1)),
+            Crew::Lanes => {
+                let n_threads = self.workers.len();
+                format!("{n} batches in the lanes, {n_threads} threads at most")
+            }
+        };
+        if self.n_lost_workers > 0 {
+            text.push_str(&format!("; {} threads panicked", self.n_lost_workers));
+        }
+        text
     }
 
     fn proven(&self) -> String {

@@ -72,6 +72,7 @@ impl Bias {
 }
 
 /// Weights of features, and how moves follow from them.
+#[derive(Clone)]
 pub(crate) struct Fast {
     // Constant.
     features: Features,
@@ -118,7 +119,7 @@ pub(crate) struct Fast {
 const NONE: u32 = u32::MAX;
 
 /// How the features of a simulation changed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Episode {
     /// The last state.
     words: Vec<u64>,

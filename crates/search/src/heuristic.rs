@@ -114,6 +114,11 @@ impl Heuristic {
         }
     }
 
+    /// Whether it draws moves outside the tree, which depend on the state.
+    pub(crate) fn looks_at_states(&self) -> bool {
+        RoleId::all(self.evaluators.len()).any(|role| self.guides_playout(role))
+    }
+
     /// Whether moves of a role outside the tree are drawn by it.
     #[inline]
     pub(crate) fn guides_playout(&self, role: RoleId) -> bool {

@@ -43,8 +43,26 @@ impl Limits {
     /// Whether nothing but a flag stops it: somebody thinks in the time of others.
     #[must_use]
     pub fn is_told_only(&self) -> bool {
-        let is_counted = self.playouts.is_some() || self.transitions.is_some();
-        self.stop.is_some() && self.deadline.is_none() && !is_counted
+        self.stop.is_some() && self.deadline.is_none() && !self.is_counted()
+    }
+
+    /// Whether it can end at any time, and not by counts alone.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.deadline.is_some() || self.stop.is_some()
+    }
+
+    /// Whether it must end now, whatever the counts are.
+    pub(crate) fn is_over(&self) -> bool {
+        let is_told = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);
+        self.stop.as_ref().is_some_and(is_told)
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Whether playouts or transitions are counted: the same search can be had again.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.playouts.is_some() || self.transitions.is_some()
     }
 
     /// One of so many equal parts of these limits, from now on.
@@ -155,6 +173,37 @@ impl<'a> Meter<'a> {
     /// A random game was finished.
     pub fn count_playout(&mut self) {
         self.playouts += 1;
+    }
+
+    /// So many random games were finished.
+    pub(crate) fn count_playouts(&mut self, n: u64) {
+        self.playouts += n;
+    }
+
+    /// So many states were stepped through.
+    pub(crate) fn count_transitions(&mut self, n: u64) {
+        self.transitions += n;
+    }
+
+    /// How many playouts are left, if they are counted.
+    pub(crate) fn playouts_left(&self) -> Option<u64> {
+        let most = self.limits.playouts?;
+        Some(most.saturating_sub(self.playouts))
+    }
+
+    /// How many playouts of so many steps there are in all, if they are counted.
+    pub(crate) fn budget(&self, length: u64) -> Option<u64> {
+        let steps = self.limits.transitions.map(|most| most / length.max(1));
+        match (self.limits.playouts, steps) {
+            (Some(playouts), Some(steps)) => Some(playouts.min(steps)),
+            (playouts, steps) => playouts.or(steps),
+        }
+    }
+
+    /// How many transitions are left, if they are counted.
+    pub(crate) fn transitions_left(&self) -> Option<u64> {
+        let most = self.limits.transitions?;
+        Some(most.saturating_sub(self.transitions))
     }
 
     /// A state was stepped through.

@@ -14,7 +14,8 @@
 //! - Tak, Winands and Björnsson 2012, N-Grams and the Last-Good-Reply Policy (ε-greedy is better)
 //! - Tak, Winands and Björnsson 2014, Decaying Simulation Strategies (decay between moves)
 
-use agon_engine::{Game, MoveId};
+use agon_engine::lanes::{Choosing, Weights};
+use agon_engine::{Game, MoveId, RoleId};
 
 use crate::fast::{Bias, Fast};
 use crate::nst::Nst;
@@ -22,6 +23,7 @@ use crate::params::{FastKind, MastChoice, Params, PlayoutKind};
 use crate::random::Random;
 
 /// Means of moves.
+#[derive(Clone)]
 pub(crate) struct Mast {
     choice: MastChoice,
     temperature: f32,
@@ -51,6 +53,8 @@ struct Entry {
 
 /// Counts below this are forgotten.
 const LEAST_COUNT: f32 = 1e-3;
+/// Means closer than this are equal in the lanes.
+const TIE: f32 = 1e-3;
 
 impl Mast {
     pub(crate) fn new(params: &Params, n_roles: usize) -> Mast {
@@ -78,6 +82,11 @@ impl Mast {
             }
         }
         mast
+    }
+
+    /// Whether what a move is worth depends on more than the move.
+    pub(crate) fn looks_at_states(&self) -> bool {
+        self.fast.is_some() || self.nst.is_some()
     }
 
     /// A move is to be chosen in this state, after these moves of the simulation.
@@ -114,6 +123,43 @@ impl Mast {
         entry.count += 1.0;
         entry.mean += (value as f32 - entry.mean) / entry.count;
         entry.weight = f32::NAN;
+    }
+
+    /// So many simulations in which the role made this move were worth this much together.
+    #[inline]
+    pub(crate) fn add_many(&mut self, role: usize, of: MoveId, n: u32, sum: f32) {
+        let entry = self.entry_mut(role, of);
+        let n = n as f32;
+        entry.count += n;
+        entry.mean += (sum - n * entry.mean) / entry.count;
+        entry.weight = f32::NAN;
+    }
+
+    /// The same choice for the lanes engine, for roles with so many moves each. What is never seen weighs there as much as the
+    /// best that was: lanes know few sizes of weights, and most of them would be lost to the distance. Equal means
+    /// of a greedy choice are told apart by chance.
+    pub(crate) fn choosing(&self, n_moves: &[usize], random: &mut Random) -> Choosing {
+        let mut weights = Weights::new(n_moves.iter().copied());
+        for (role, &n) in n_moves.iter().enumerate() {
+            let entries = &self.entries[role];
+            let seen = entries.iter().filter(|entry| entry.count > 0.0);
+            let best = seen.map(|entry| entry.mean).fold(f32::MIN, f32::max);
+            let unseen = self.unseen.min(best);
+            for idx in 0..n {
+                let entry = entries.get(idx).filter(|entry| entry.count > 0.0);
+                let mean = entry.map_or(unseen, |entry| entry.mean);
+                let weight = match self.choice {
+                    MastChoice::Gibbs => libm::expf((mean - best) / self.temperature),
+                    MastChoice::Greedy => mean + random.unit() as f32 * TIE,
+                };
+                let of = MoveId(idx as u32);
+                weights.get_mut(RoleId(role as u16), of).weight = weight;
+            }
+        }
+        match self.choice {
+            MastChoice::Gibbs => Choosing::Proportional(weights),
+            MastChoice::Greedy => Choosing::Greedy(weights, self.epsilon),
+        }
     }
 
     /// The match went on by a move: what was learned before counts less.

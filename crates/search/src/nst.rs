@@ -17,6 +17,7 @@ use crate::params::Params;
 const MOST_GRAMS: usize = 1 << 21;
 
 /// Means of n-grams.
+#[derive(Clone)]
 pub(crate) struct Nst {
     least_visits: f32,
     length: usize,

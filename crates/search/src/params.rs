@@ -12,7 +12,7 @@
 
 use thiserror::Error;
 
-use crate::value::{Allowed, Value, YES_OR_NO};
+use crate::value::{Allowed, Count, Value, YES_OR_NO};
 
 /// What is known of a knob without its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -369,10 +369,18 @@ params! {
         heuristic_trial_playouts: u32 = 50, in 1..=1_000_000;
         /// Whether proven values are backed up (Winands, Björnsson and Saito 2008; Cazenave and Saffidine 2010).
         solver: bool = false, in YES_OR_NO;
-        /// Threads of a search. So far it is one.
-        threads: u32 = 1, in 1..=1;
-        /// Simulations in flight at a time. So far it is one.
-        batch: u32 = 1, in 1..=1;
+        /// Threads of a search on one tree; auto takes all cores, but one where a limit in playouts or transitions asks for the same tree again.
+        threads: Count = Count::Exactly(1), in 1..=256_u32;
+        /// Simulations in flight at a time: 1 on the scalar engine one by one, more in the lanes; auto grows with the tree.
+        batch: Count = Count::Exactly(1), in 1..=65_536_u32;
+        /// Most leaves of a batch.
+        batch_leaves: u32 = 128, in 1..=65_536;
+        /// Nodes that the tree must have for each leaf of a batch.
+        batch_share: u32 = 32, in 1..=1000;
+        /// What a simulation in flight counts, in lost ones (Enzenberger and Müller 2010, virtual loss).
+        virtual_loss: f64 = 0.5, in 0.0..=100.0;
+        /// Playouts of each leaf that are recorded move by move, for MAST, RAVE and AMAF.
+        batch_records: u32 = 2, in 1..=1000;
         /// Most steps of a random game. One that goes on longer is cut and judged by the goals of its last state.
         most_steps: u32 = 100_000, in 1..=100_000_000;
     }

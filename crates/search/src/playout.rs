@@ -63,6 +63,8 @@ impl UctBot {
             }
         }
         self.work.playout_steps += u64::from(steps);
+        self.lengths.0 += u64::from(steps);
+        self.lengths.1 += 1;
         match cut {
             Cut::Goals => self.read_goals(),
             Cut::Draw => {
@@ -74,6 +76,19 @@ impl UctBot {
             }
         }
         Some(())
+    }
+
+    /// Plays from the state that the walker is in, where somebody has a move, for a bot that has the tree; tells how many
+    /// steps that took. `None` if a limit came first.
+    pub(crate) fn play_from_here(&mut self, meter: &mut Meter<'_>) -> Option<u32> {
+        self.path.nodes.clear();
+        self.path.nodes.push(NodeId::NONE);
+        self.record.clear();
+        if !self.sample() {
+            return None;
+        }
+        self.play_out(NodeId::NONE, RoleId(0), meter)?;
+        Some((self.record.len() / self.n_roles) as u32)
     }
 
     /// Draws a joint move and records it; false if some role has none.

@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::bot::Bot;
 use crate::bots;
 use crate::params::{ParamError, Params};
+use crate::value::Count;
 
 /// A named bot with values for its knobs.
 #[derive(Clone, PartialEq, Debug)]
@@ -242,6 +243,8 @@ pub const PRESETS: &[PresetInfo] = &[
             ("solver", "true"),
             ("sweep", "true"),
             ("exploration", "25"),
+            ("batch", "auto"),
+            ("threads", "auto"),
         ],
         about: "Our best: MAST, RAVE, FAST on types of pieces, urgency and proofs.",
     },
@@ -290,6 +293,12 @@ impl Preset {
             preset.overrides.push((key.to_owned(), value.to_owned()));
         }
         Ok(preset)
+    }
+
+    /// Whether its bots play in the lanes where a game has them.
+    #[must_use]
+    pub fn has_lanes(&self) -> bool {
+        self.bot == "uct" && self.params.batch != Count::Exactly(1)
     }
 
     /// A bot of this kind.

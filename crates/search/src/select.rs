@@ -18,14 +18,16 @@ use crate::rave;
 use crate::tree::{Edge, Later, NodeId, Span, Tree};
 use crate::urgency;
 
-/// Logarithms up to here are looked up.
-const N_LOGS: usize = 4096;
+/// Logarithms and roots up to here are looked up.
+const N_KNOWN: usize = 4096;
 
 /// How moves are chosen in the tree.
 pub(crate) struct Select {
     // Constant.
     params: Params,
     logs: Vec<f64>,
+    /// `1 / sqrt(n)`.
+    inverse_roots: Vec<f64>,
     // Changed by each simulation: the state whose statistics of later moves GRAVE uses.
     reference: NodeId,
     // Scratch: the moves of the state that were never tried, and what the reference knows of all.
@@ -37,7 +39,8 @@ impl Select {
     pub(crate) fn new(params: &Params) -> Select {
         Select {
             params: params.clone(),
-            logs: (0..N_LOGS).map(|n| libm::log(n as f64)).collect(),
+            logs: (0..N_KNOWN).map(|n| libm::log(n.max(1) as f64)).collect(),
+            inverse_roots: (0..N_KNOWN).map(|n| 1.0 / (n as f64).sqrt()).collect(),
             reference: NodeId::NONE,
             fresh: Vec::new(),
             referred: Vec::new(),
@@ -91,7 +94,7 @@ impl Select {
             let urgency = urgency::urgency(
                 self.params.urgency_value,
                 self.params.exploration,
-                self.ln(visits),
+                self.ln(u64::from(visits)),
                 n_fresh as f64 / edges.len() as f64,
                 self.params.urgency_discount,
             );
@@ -143,7 +146,7 @@ impl Select {
         let edges = tree.edges(span.clone());
         let params = &self.params;
         let visits = tree.node(node).visits;
-        let ln = self.ln(visits);
+        let ln = self.ln(u64::from(visits));
         let c = params.exploration;
         // What the heuristic adds to a value that is this without any bonus.
         let weight = prior.map_or(0.0, |_| heuristic::beta(params.heuristic_k, visits));
@@ -151,15 +154,18 @@ impl Select {
             Some(prior) => weight * (f64::from(prior[idx]) - value),
             None => 0.0,
         };
-        let plain = |idx: usize, edge: &Edge| uct(edge, ln, c) + lift(idx, edge.mean());
+        // The bonus of a move is this over the root of its visits.
+        let spread = c * ln.sqrt();
+        let uct = |edge: &Edge| edge.mean() + spread * self.inverse_root(edge.visits);
+        let plain = |idx: usize, edge: &Edge| uct(edge) + lift(idx, edge.mean());
         match params.rave {
             RaveKind::Off => scan(edges, random, plain),
             RaveKind::Amaf => {
                 let later = tree.later(span.clone());
+                let spread = params.amaf_exploration * ln.sqrt();
                 scan(edges, random, |idx, edge| {
-                    let bonus = params.amaf_exploration * (ln / f64::from(edge.visits)).sqrt();
                     let mean = f64::from(later[idx].mean);
-                    mean + bonus + lift(idx, mean)
+                    mean + spread * self.inverse_root(edge.visits) + lift(idx, mean)
                 })
             }
             RaveKind::Rave | RaveKind::Grave => {
@@ -173,7 +179,7 @@ impl Select {
                     false => tree.later(span.clone()),
                 };
                 let n_later: u64 = later.iter().map(|later| u64::from(later.visits)).sum();
-                let ln_later = libm::log(n_later.max(1) as f64);
+                let later_spread = c * self.ln(n_later).sqrt();
                 scan(edges, random, |idx, edge| {
                     let later = later[idx];
                     if later.visits == 0 {
@@ -183,23 +189,31 @@ impl Select {
                     let lift = lift(idx, mix);
                     match params.rave_bonus {
                         RaveBonus::Both if !is_grave => {
-                            let bonus = c * (ln_later / f64::from(later.visits)).sqrt();
+                            let bonus = later_spread * self.inverse_root(later.visits);
                             let rave = f64::from(later.mean) + bonus;
-                            beta * rave + (1.0 - beta) * uct(edge, ln, c) + lift
+                            beta * rave + (1.0 - beta) * uct(edge) + lift
                         }
-                        _ => mix + c * (ln / f64::from(edge.visits)).sqrt() + lift,
+                        _ => mix + spread * self.inverse_root(edge.visits) + lift,
                     }
                 })
             }
         }
     }
 
-    fn ln(&self, n: u32) -> f64 {
-        match self.logs.get(n as usize) {
-            Some(&ln) if n > 0 => ln,
-            Some(_) => 0.0,
-            None => libm::log(f64::from(n)),
+    #[inline]
+    fn inverse_root(&self, n: u32) -> f64 {
+        match self.inverse_roots.get(n as usize) {
+            Some(&inverse) => inverse,
+            None => 1.0 / f64::from(n).sqrt(),
         }
+    }
+
+    /// The natural logarithm, by its first twelve bits: to a thousandth.
+    #[inline]
+    fn ln(&self, n: u64) -> f64 {
+        let n_bits = u64::BITS - n.leading_zeros();
+        let shift = n_bits.saturating_sub(N_KNOWN.trailing_zeros());
+        self.logs[(n >> shift) as usize] + f64::from(shift) * std::f64::consts::LN_2
     }
 }
 
@@ -218,12 +232,6 @@ fn highest(of: &[u32], values: &[f32], random: &mut Random) -> usize {
         }
     }
     best as usize
-}
-
-/// `Q + C · sqrt(ln N / n)`.
-#[inline]
-fn uct(edge: &Edge, ln_visits: f64, exploration: f64) -> f64 {
-    edge.mean() + exploration * (ln_visits / f64::from(edge.visits)).sqrt()
 }
 
 /// The tried move that scores highest, by chance where several do, and its score. Closed ones only if there are no others.

@@ -62,6 +62,8 @@ const CLOSED: u32 = 1 << 31;
 
 /// Units of a mean per goal point.
 const UNITS: f64 = (1_u32 << 25) as f64;
+/// A mean of 100.
+const MOST_UNITS: u32 = 100 << 25;
 
 impl Edge {
     fn new(of: MoveId) -> Edge {
@@ -106,7 +108,17 @@ impl Edge {
         let step = (i64::from(value) - i64::from(self.mean)) as f64 / f64::from(self.visits);
         // Steps get smaller than a unit; rounded up as often as is their due, by multiples of the golden ratio, they still count.
         let due = f64::from(self.visits.wrapping_mul(0x9e37_79b9)) * (1.0 / 4_294_967_296.0);
-        self.mean = (i64::from(self.mean) + (step + due).floor() as i64) as u32;
+        self.mean = (i64::from(self.mean) + floor(step + due)) as u32;
+    }
+
+    /// So many simulations more gave this sum of values; `n_before` had come back before.
+    #[inline]
+    fn land(&mut self, n_before: u32, n: u32, sum: f64) {
+        let n_after = n_before + n;
+        let step = (sum * UNITS - f64::from(n) * f64::from(self.mean)) / f64::from(n_after);
+        let due = f64::from(n_after.wrapping_mul(0x9e37_79b9)) * (1.0 / 4_294_967_296.0);
+        let mean = i64::from(self.mean) + floor(step + due);
+        self.mean = mean.clamp(0, i64::from(MOST_UNITS)) as u32;
     }
 
     /// A simulation gave this value, of which the best counts.
@@ -116,8 +128,45 @@ impl Edge {
     }
 }
 
+/// The greatest whole number that is not above, without a call.
+#[inline]
+fn floor(value: f64) -> i64 {
+    let whole = value as i64;
+    whole - i64::from(whole as f64 > value)
+}
+
 fn units(value: f64) -> u32 {
     (value * UNITS).round_ties_even() as u32
+}
+
+/// Simulations that went through an edge and have not come back.
+#[derive(Clone, Copy)]
+struct Flying {
+    n: u32,
+    /// The mean of those that have; that of the edge is lower meanwhile.
+    mean: u32,
+}
+
+impl Flying {
+    /// The mean with losses, for an edge with so many visits.
+    #[inline]
+    fn lowered(self, visits: u32, loss: f64) -> u32 {
+        let n_back = f64::from(visits - self.n);
+        let n_lost = loss * f64::from(self.n);
+        if self.n == visits {
+            return self.mean;
+        }
+        (f64::from(self.mean) * (n_back / (n_back + n_lost))) as u32
+    }
+}
+
+/// What simulations that land together were worth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Worth {
+    /// Their sum.
+    Sum(f64),
+    /// The best of them, which alone counts.
+    Best(f64),
 }
 
 /// What is known of a move from simulations in which its role made it later.
@@ -132,6 +181,13 @@ impl Later {
     pub(crate) fn add(&mut self, value: f64) {
         self.visits = self.visits.saturating_add(1);
         self.mean += (value as f32 - self.mean) / self.visits as f32;
+    }
+
+    /// So many simulations were worth this much together.
+    #[inline]
+    pub(crate) fn add_many(&mut self, n: u32, sum: f32) {
+        self.visits = self.visits.saturating_add(n);
+        self.mean += (sum - n as f32 * self.mean) / self.visits as f32;
     }
 }
 
@@ -155,6 +211,10 @@ pub(crate) struct Tree {
     /// Children of nodes where several roles have a choice.
     pub(super) joints: FxHashMap<u64, NodeId>,
     pub(super) state_bytes: usize,
+    /// By edge.
+    flying: FxHashMap<u32, Flying>,
+    /// What a simulation in flight counts, in lost ones.
+    loss: f64,
 }
 
 impl Tree {
@@ -172,6 +232,8 @@ impl Tree {
             table: HashTable::new(),
             joints: FxHashMap::default(),
             state_bytes: 0,
+            flying: FxHashMap::default(),
+            loss: 0.0,
         }
     }
 
@@ -184,6 +246,70 @@ impl Tree {
         self.table.clear();
         self.joints.clear();
         self.state_bytes = 0;
+        self.flying.clear();
+    }
+
+    /// A simulation in flight counts so many lost ones.
+    pub(crate) fn set_virtual_loss(&mut self, loss: f64) {
+        self.loss = loss;
+    }
+
+    /// Whether some simulations have not come back.
+    #[cfg(test)]
+    pub(crate) fn is_flown_over(&self) -> bool {
+        !self.flying.is_empty()
+    }
+
+    /// Those that have not come back never will.
+    pub(crate) fn forget_flying(&mut self) {
+        for (edge, flying) in self.flying.drain() {
+            let edge = &mut self.edges[edge as usize];
+            edge.visits -= flying.n;
+            edge.mean = flying.mean;
+        }
+    }
+
+    /// So many simulations go through an edge, and count as lost in part until they come back.
+    #[inline]
+    pub(crate) fn take_off(&mut self, edge_idx: usize, n: u32) {
+        let edge = &mut self.edges[edge_idx];
+        let mean = edge.mean;
+        let flying = self.flying.entry(edge_idx as u32);
+        let flying = flying.or_insert(Flying { n: 0, mean });
+        flying.n += n;
+        edge.visits += n;
+        edge.mean = flying.lowered(edge.visits, self.loss);
+    }
+
+    /// Simulations come back through an edge: so many took off, so many have come to an end.
+    #[inline]
+    pub(crate) fn land(&mut self, edge_idx: usize, n_off: u32, n: u32, worth: Worth) {
+        let edge = &mut self.edges[edge_idx];
+        let mut flying = None;
+        if !self.flying.is_empty() {
+            flying = self.flying.get_mut(&(edge_idx as u32));
+        }
+        let mut n_flying = 0;
+        if let Some(flying) = &flying {
+            edge.mean = flying.mean;
+            n_flying = flying.n;
+        }
+        let n_before = edge.visits - n_flying;
+        edge.visits = edge.visits - n_off + n;
+        match worth {
+            _ if n == 0 => {}
+            Worth::Sum(sum) => edge.land(n_before, n, sum),
+            Worth::Best(value) => edge.mean = edge.mean.max(units(value)),
+        }
+        if let Some(flying) = flying {
+            flying.n -= n_off;
+            flying.mean = edge.mean;
+            if flying.n > 0 {
+                edge.mean = flying.lowered(edge.visits, self.loss);
+            } else {
+                self.flying.remove(&(edge_idx as u32));
+            }
+        }
     }
 
     pub(crate) fn n_nodes(&self) -> usize {

@@ -20,12 +20,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_engine::network::Network;
 use agon_engine::{Game, JointMove, MoveId, RoleId, State};
 
 use crate::bot::Bot;
 use crate::bots::at_once;
 use crate::cutoff::Cutoff;
 use crate::decision::Decision;
+use crate::flight::Lesson;
 use crate::heuristic::Heuristic;
 use crate::limits::{Limits, Meter, StopReason, Stopwatch};
 use crate::mast::Mast;
@@ -35,11 +37,13 @@ use crate::random::Random;
 use crate::rave::Seen;
 use crate::report::{Account, Report};
 use crate::select::Select;
+use crate::sightings::Sightings;
 use crate::solve::{Bounds, Solver};
 use crate::sweep::Sweep;
 use crate::tree::{NodeId, Tree};
 use crate::trial::{Trial, trial};
 use crate::walker::Walker;
+use crate::workers::{Crew, Worker};
 
 /// The first report comes after so many simulations, the next ones after twice as many each.
 const FIRST_REPORT: u64 = 256;
@@ -51,7 +55,8 @@ const TIMED: u64 = 32;
 /// A bot that searches a tree.
 pub struct UctBot {
     // Constant during a match.
-    game: Arc<Game>,
+    pub(crate) game: Arc<Game>,
+    pub(crate) seed: u64,
     pub(crate) params: Params,
     pub(crate) n_roles: usize,
     pub(crate) discount: f64,
@@ -82,6 +87,15 @@ pub struct UctBot {
     /// Powers of the discount.
     pub(crate) powers: Vec<f64>,
     pub(crate) random: Random,
+    // For many simulations at once.
+    pub(crate) crew: Crew,
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) sightings: Option<Sightings>,
+    pub(crate) n_lost_workers: u64,
+    /// Steps of all playouts that flew in this match, and how many these were.
+    pub(crate) lengths: (u64, u64),
+    /// Gates that a step of a playout takes.
+    pub(crate) gates_per_step: u64,
     // What it took.
     pub(crate) work: Work,
 }
@@ -98,6 +112,7 @@ pub(crate) struct Path {
 #[derive(Clone, Default)]
 pub(crate) struct Work {
     pub(crate) simulations: u64,
+    pub(crate) n_batches: u64,
     /// Steps within the tree, of all simulations and of those that were timed.
     pub(crate) levels: u64,
     pub(crate) timed_levels: u64,
@@ -130,15 +145,31 @@ impl UctBot {
         };
         let has_later = params.rave != RaveKind::Off;
         let is_mirrored = n_roles == 2 && params.values == Values::Difference;
+        let discount = if n_roles == 1 { 1.0 } else { params.discount };
+        // Lanes take a while to get ready; now is the time for it.
+        let mast = (params.playout != PlayoutKind::Uniform).then(|| Mast::of_game(params, &game));
+        let heuristic = Heuristic::new(&game, params);
+        let looks_at_states = mast.as_ref().is_some_and(Mast::looks_at_states)
+            || heuristic.as_ref().is_some_and(Heuristic::looks_at_states);
+        let crew = Crew::new(&game, params, looks_at_states);
+        let first = (crew == Crew::Lanes).then(|| crew.worker(&game, params, discount, seed));
+        let gates_per_step = game.grounded().map_or(0, |grounded| {
+            let networks = &grounded.optimized().networks;
+            let n_gates: usize = networks.iter().map(Network::n_gates).sum();
+            (n_gates / networks.len().max(1)) as u64
+        });
+        let mut tree = Tree::new(n_roles, has_later, params.transpositions);
+        tree.set_virtual_loss(params.virtual_loss);
         UctBot {
             params: params.clone(),
             n_roles,
-            discount: if n_roles == 1 { 1.0 } else { params.discount },
+            discount,
+            seed,
             most_bytes: params.memory as usize * 1_000_000,
-            tree: Tree::new(n_roles, has_later, params.transpositions),
+            tree,
             root: None,
-            mast: (params.playout != PlayoutKind::Uniform).then(|| Mast::of_game(params, &game)),
-            heuristic: Heuristic::new(&game, params),
+            mast,
+            heuristic,
             trial,
             cutoff: params.cutoff.then(|| Cutoff::new(params, n_roles)),
             solver: Solver::new(n_roles, is_mirrored),
@@ -155,6 +186,12 @@ impl UctBot {
             values: vec![0.0; n_roles],
             powers: vec![1.0],
             random: Random::new(seed),
+            crew,
+            workers: first.flatten().into_iter().collect(),
+            sightings: has_later.then(|| Sightings::new(n_roles, params.rave != RaveKind::Amaf)),
+            n_lost_workers: 0,
+            lengths: (0, 0),
+            gates_per_step,
             work: Work::default(),
             game,
         }
@@ -272,7 +309,7 @@ impl UctBot {
 
     /// Chooses a joint move in a node and goes along; tells where its edges begin in the path.
     #[inline]
-    fn choose(&mut self, node: NodeId) -> usize {
+    pub(crate) fn choose(&mut self, node: NodeId) -> usize {
         let start = self.path.edges.len();
         let is_root = self.path.nodes.is_empty();
         self.select.refer(&self.tree, node, is_root);
@@ -313,6 +350,24 @@ impl UctBot {
             return best.is_some_and(|(value, _)| value >= bounds.high_value());
         }
         self.params.solver && (bounds.is_exact() || self.is_only_way(root, role))
+    }
+
+    /// Whether simulations must pause: nothing is left to think about, or memory has run out.
+    pub(crate) fn must_pause(&self, root: NodeId, role: RoleId) -> bool {
+        self.is_decided(root, role) || self.tree.bytes() > self.most_bytes
+    }
+
+    /// What those who play elsewhere must know; `None` if nothing.
+    pub(crate) fn lesson(&mut self) -> Option<Lesson> {
+        if self.crew == Crew::Scalar {
+            let learned = (self.mast.clone(), self.cutoff.clone());
+            return Some(Lesson::Learned(Box::new(learned)));
+        }
+        let roles = &self.game.grounded()?.program().roles;
+        let n_moves: Vec<usize> = roles.iter().map(|role| role.moves.len()).collect();
+        let mast = self.mast.as_ref()?;
+        let choosing = mast.choosing(&n_moves, &mut self.random);
+        Some(Lesson::Choosing(choosing))
     }
 
     /// Whether one move of a role, which alone chooses, is surely no worse than all others.
@@ -374,6 +429,7 @@ impl Bot for UctBot {
         if let Some(sweep) = &mut self.sweep {
             sweep.come_to(state);
         }
+        self.brief();
         let mut next_report = FIRST_REPORT;
         let stop = loop {
             if let Some(stop) = meter.stop() {
@@ -382,9 +438,15 @@ impl Bot for UctBot {
             if self.is_decided(root, role) {
                 break StopReason::Proven;
             }
-            // A simulation that was broken off is found by the limit that broke it.
+            // Many at once where that pays; one that was broken off is found by the limit that broke it.
             let before = meter.n_transitions();
-            let _ = self.simulate(root, role, &mut meter);
+            let left = meter.playouts_left().unwrap_or(u64::MAX);
+            let most = left.min(next_report.saturating_sub(meter.n_playouts()));
+            if self.flies(limits) && self.plan(&meter, most).is_some() {
+                self.fly_on(root, role, limits, &mut meter, next_report);
+            } else {
+                let _ = self.simulate(root, role, &mut meter);
+            }
             if let Some(sweep) = &mut self.sweep {
                 // Simulations that end in the tree cost nothing, but the sweep should go on.
                 let effort = (meter.n_transitions() - before).max(LEAST_EFFORT);
@@ -397,7 +459,7 @@ impl Bot for UctBot {
                 self.root = Some(root);
                 self.work.trims += 1;
             }
-            if meter.n_playouts() == next_report {
+            if meter.n_playouts() >= next_report {
                 next_report *= 2;
                 watch(&self.report(role, &meter, None));
             }

@@ -1,4 +1,4 @@
-//! Kinds of values of knobs: numbers, yes or no, and one of a few words.
+//! Kinds of values of knobs: numbers, counts that may be left to the bot, yes or no, and one of a few words.
 //!
 //! Each kind reads and prints itself and says what it may be, so that a knob needs one line in `params`.
 
@@ -87,6 +87,48 @@ impl Value for bool {
 
     fn text(&self) -> String {
         self.to_string()
+    }
+}
+
+/// A number, or whatever suits the case at hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Count {
+    /// As many as suit the case.
+    Auto,
+    /// So many.
+    Exactly(u32),
+}
+
+impl Value for Count {
+    fn kind() -> &'static str {
+        "count"
+    }
+
+    fn read(text: &str) -> Option<Count> {
+        match text {
+            "auto" => Some(Count::Auto),
+            _ => text.parse().ok().map(Count::Exactly),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Count::Auto => "auto".to_owned(),
+            Count::Exactly(n) => n.to_string(),
+        }
+    }
+}
+
+impl Allowed<Count> for RangeInclusive<u32> {
+    fn allows(&self, value: &Count) -> bool {
+        match value {
+            Count::Auto => true,
+            Count::Exactly(n) => self.contains(n),
+        }
+    }
+
+    fn text(&self) -> String {
+        format!("auto|{self:?}")
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use agon_engine::lanes::{LayoutOptions, Simd};
 use agon_engine::{Game, Goal, JointMove, Machine, MoveId, RoleId, State};
 use agon_search::{Bot, Limits, Preset, Random, Report, StopReason};
 
@@ -73,6 +74,7 @@ const SEARCHERS: &[&str] = &[
     "cadia-2012",
     "mast-ec",
     "agon",
+    "agon:batch=1",
 ];
 
 fn game(sheet: &str) -> Arc<Game> {
@@ -185,6 +187,27 @@ fn breakthrough_runs_when_nobody_can_catch() {
         &[],
         &["(go 3 3 3 4)", "(go 3 3 4 4)"],
     );
+}
+
+#[test]
+fn batches_find_what_single_simulations_find() {
+    let players = [
+        "agon:batch=64,batch_share=4",
+        "cadia-2008:batch=64,batch_share=4",
+        "cadia-2012:batch=200,batch_share=8",
+        "agon:threads=2,batch=64,batch_share=4",
+        "cadia-2008:threads=2",
+    ];
+    let win = ["(mark 1 1)", "(mark 2 2)", "(mark 2 1)", "(mark 1 2)"];
+    check(TIC_TAC_TOE, &players, 4000, &win, &["(mark 3 1)"]);
+    check(TIC_TAC_TOE, &players, 4000, &win[..3], &["(mark 3 1)"]);
+    let three = ["(drop 1)", "(drop 2)", "(drop 1)", "(drop 3)", "(drop 1)"];
+    check(CONNECT_FOUR, &players, 8000, &three, &["(drop 1)"]);
+    let four = [&three[..], &["(drop 7)"]].concat();
+    check(CONNECT_FOUR, &players, 4000, &four, &["(drop 1)"]);
+    let runs = ["(go 3 3 3 4)", "(go 3 3 4 4)"];
+    check(BREAKTHROUGH, &players, 4000, &[], &runs);
+    check(NIM, &players, 4000, &[], &["(leave x 3)"]);
 }
 
 #[test]
@@ -405,6 +428,33 @@ fn the_same_seed_gives_the_same_tree() {
                 story(&game, player, &limits),
                 "{player}"
             );
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_tree_on_any_vectors() {
+    let players = ["agon", "cadia-2009:batch=200", "agon:mast_choice=greedy"];
+    let limits = Limits::playouts(2000);
+    let story_on = |simd: Simd, jit: bool, player: &str| {
+        let game = game(CONNECT_FOUR);
+        let layout = LayoutOptions {
+            simd,
+            jit,
+            ..LayoutOptions::default()
+        };
+        game.grounded().expect("it grounds").lay_out(&layout);
+        story(&game, player, &limits)
+    };
+    for player in players {
+        let expected = story_on(Simd::Portable, false, player);
+        for simd in [Simd::Portable, Simd::Avx2, Simd::Avx512] {
+            if simd.is_available() {
+                assert!(
+                    expected == story_on(simd, true, player),
+                    "{player} {simd:?}"
+                );
+            }
         }
     }
 }

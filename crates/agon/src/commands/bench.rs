@@ -24,6 +24,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use serde::Serialize;
 
 use crate::sheet::Sheet;
+use crate::signature::signature;
 
 mod lanes;
 
@@ -44,6 +45,7 @@ Examples:
   agon bench tic_tac_toe --compare
   agon bench connect_four --compare --engine lanes
   agon bench --setup-only --games sheets --json
+  agon bench --signature
   agon bench --gdl-perf my_game.kif result.properties 10"
 )]
 pub(crate) struct Args {
@@ -83,6 +85,9 @@ pub(crate) struct Args {
     /// Play the game in FILE and write the result to OUT in the format of the GDL performance project
     #[arg(long, num_args = 3, value_names = ["FILE", "OUT", "SECONDS"], conflicts_with_all = ["games", "directory", "compare"])]
     gdl_perf: Option<Vec<String>>,
+    /// Print the fingerprint of all searches: one number that changes with what they do, and with nothing else
+    #[arg(long, conflicts_with_all = ["games", "directory", "compare", "gdl_perf", "setup_only"])]
+    signature: bool,
     /// Print JSON (the only form so far)
     #[arg(long)]
     json: bool,
@@ -206,6 +211,10 @@ struct Size {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(directory) = &args.directory {
         return run_directory(args, directory);
+    }
+    if args.signature {
+        writeln!(stdout().lock(), "{}", signature()?)?;
+        return Ok(ExitCode::SUCCESS);
     }
     if let Some([file, out, seconds]) = args.gdl_perf.as_deref() {
         return gdl_perf(args, file, out, seconds);

@@ -19,7 +19,7 @@ use agon_search::{Account, Bot, Decision, Limits, MoveAccount, Preset, Report};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
-use crate::commands::bench::stem;
+use crate::commands::bench::{SimdArg, stem};
 use crate::commands::heuristic::truth_text;
 use crate::sheet::Sheet;
 
@@ -63,6 +63,12 @@ pub(crate) struct Args {
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Vectors of the lanes engine; what is found does not depend on them
+    #[arg(long, value_enum, default_value = "auto")]
+    simd: SimdArg,
+    /// Never make machine code
+    #[arg(long)]
+    no_jit: bool,
     /// Show all moves of each role
     #[arg(long)]
     all: bool,
@@ -86,6 +92,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let sheet = Sheet::find(&args.game, &limits)?;
     let rules = sheet.playable(&limits)?;
     let game = Arc::new(Game::compile(rules, &GroundLimits::default(), &|| false)?);
+    let layout = args.simd.layout(args.no_jit)?;
+    if let Some(grounded) = game.grounded().filter(|_| preset.has_lanes()) {
+        grounded.lay_out(&layout);
+    }
     let mut bot = preset.bot(&game, args.seed);
     let state = match &args.moves {
         None => game.initial_state().clone(),

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use agon_engine::{Game, Goal, JointMove, RoleId};
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
-use agon_search::{Bot, Limits, Preset};
+use agon_search::{Bot, Count, Limits, Preset};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,8 @@ const MOST_STEPS: u32 = 10_000;
   games_per_pair = 100           # each player has each seat equally often
   budget = { playouts = 1000 }   # or { transitions = 200000 } or { seconds = 0.5 }
   seed = 1
+
+A player whose threads are auto searches on one: the matches share the cores.
 
 Examples:
   agon tournament breakthrough.toml
@@ -249,11 +251,17 @@ fn load(store: &Path) -> anyhow::Result<HashMap<Key, Result>> {
 }
 
 fn jobs(plan: &Plan) -> anyhow::Result<Vec<Job>> {
-    let presets: Vec<Preset> = plan
+    let mut presets: Vec<Preset> = plan
         .players
         .iter()
         .map(|player| Preset::parse(player).map_err(anyhow::Error::from))
         .collect::<anyhow::Result<_>>()?;
+    // Matches are what shares the cores here.
+    for preset in &mut presets {
+        if preset.params.threads == Count::Auto {
+            preset.params.threads = Count::Exactly(1);
+        }
+    }
     if presets.len() < 2 {
         bail!("a tournament needs two players at least");
     }

@@ -79,6 +79,7 @@ pub use job::{Cut, CutScore, Ending, Job};
 pub use kernel::Simd;
 pub use moves::Moves;
 pub use policy::{LanePolicy, LaneView};
+use program::RoleMoves;
 pub use program::{DeferGoals, LanesProgram, LayoutOptions};
 use step::{Chooser, Run};
 pub use sums::{GoalSum, Sums};
@@ -440,6 +441,28 @@ impl<'a> Finished<'a> {
         let place = (self.block_in_group, self.record.lane);
         let start = self.record.start;
         self.group.columns.moves(role, place, start, n_steps)
+    }
+
+    /// Steps in which a role may have had a choice, with the moves that it made; none unless moves are kept. A role whose only
+    /// move is known from the phase alone, as that of who waits for the other, has none.
+    #[inline]
+    pub fn choices(&self, role: RoleId, mut see: impl FnMut(u32, MoveId)) {
+        if !self.group.moves.is_kept() {
+            return;
+        }
+        let phases = &self.program.phases;
+        let start = (self.record.start % phases.len() as u64) as usize;
+        let place = (self.block_in_group, self.record.lane);
+        for (from, of_phase) in phases.iter().enumerate() {
+            if !matches!(of_phase.roles[role.idx()], RoleMoves::Choice(_)) {
+                continue;
+            }
+            let first = (from + phases.len() - start) % phases.len();
+            for step in (first as u32..self.record.steps).step_by(phases.len()) {
+                let now = self.record.start + u64::from(step);
+                see(step, self.group.columns.at(role, place, now));
+            }
+        }
     }
 
     /// What each of its states was worth to a role, the first and the last included; nothing unless goals are traced.

@@ -61,6 +61,19 @@ impl Columns {
         self.first = log.first();
     }
 
+    /// Where the move of a role in a step is.
+    #[inline]
+    fn place(&self, role: RoleId, (block, lane): (usize, u8), step: u64) -> usize {
+        let column = (role.idx() * self.n_words + block) * 64 + usize::from(lane);
+        step.saturating_sub(self.first) as usize * self.stride + column
+    }
+
+    /// The move of a role in one step.
+    #[inline]
+    pub(super) fn at(&self, role: RoleId, place: (usize, u8), step: u64) -> MoveId {
+        self.moves[self.place(role, place, step)]
+    }
+
     /// The moves of a role in a playout that began in this step.
     pub(super) fn moves(
         &self,
@@ -69,8 +82,7 @@ impl Columns {
         first: u64,
         n_steps: u32,
     ) -> Moves<'_> {
-        let place = (role.idx() * self.n_words + block) * 64 + usize::from(lane);
-        let at = first.saturating_sub(self.first) as usize * self.stride + place;
+        let at = self.place(role, (block, lane), first);
         Moves {
             column: self.moves.get(at..).unwrap_or_default(),
             stride: self.stride,

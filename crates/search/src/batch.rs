@@ -1,0 +1,654 @@
+//! Many simulations at once: leaves are chosen one after the other and played from together, in the lanes.
+//!
+//! A simulation that has left the tree and not come back is *in flight*. It counts among the visits of its path, and as half
+//! a loss, so that the next one looks elsewhere; when it lands, that is taken back. What is settled in the tree needs no
+//! flight and is backed up at once. The new nodes are made when their playouts land; the playouts begin there, and the first
+//! moves of each count for the moves of the new node.
+//!
+//! How many leaves fly depends on the size of the tree, never on the clock: none as long as little is known, then a fixed share,
+//! because leaves chosen without knowing what became of the others are chosen worse. Each is played from several times,
+//! which costs little as long as there are free lanes, and more often where playouts are short beside the work in the tree.
+//! Where playouts are counted, only a small share of all flies at a time. So a small budget is spent one by one,
+//! and the same seed gives the same tree.
+//!
+//! In: a tree, a batch. Out: paths to play from; what came of them, in the tree and everywhere else.
+//!
+//! - Chaslot, Winands and van den Herik 2008, Parallel Monte-Carlo Tree Search (playouts per leaf, one tree)
+//! - Enzenberger and Müller 2010, A Lock-Free Multithreaded Monte-Carlo Tree Search Algorithm (virtual loss)
+
+use agon_engine::{MoveId, State};
+
+use crate::cutoff::Cutoff;
+use crate::flight::Flight;
+use crate::limits::Meter;
+use crate::params::{Backup, RaveKind};
+use crate::sightings::Sightings;
+use crate::solve::Bounds;
+use crate::tree::{NodeId, Tree, Worth};
+use crate::uct::UctBot;
+use crate::value::Count;
+use crate::workers::Crew;
+
+/// Fewer playouts than this are faster one by one; a tree that allows fewer leaves than that is too small.
+const LEAST: u64 = 16;
+const LEAST_LEAVES: u64 = 16;
+/// Without lanes, a thread takes so many simulations at a time, once the tree has so many nodes for each.
+const SEVERAL: u64 = 4;
+const NODES_OF_SEVERAL: u64 = 1024;
+/// Where playouts are counted, one in so many of all may be in flight.
+const BUDGET_SHARE: u64 = 128;
+/// Playouts that run at once, and how often a leaf is played from.
+const LANES: u64 = 512;
+const LEAST_EACH: u64 = 4;
+const MOST_EACH: u64 = 16;
+/// Gates, over all steps, of the playouts that cost about as much as choosing their leaf.
+const CHEAP: u64 = 60_000;
+
+/// Leaves in flight.
+#[derive(Default)]
+pub(crate) struct Batch {
+    n_roles: usize,
+    leaves: Vec<Leaf>,
+    // Paths, one after the other: nodes, and per node and role edges and moves.
+    nodes: Vec<NodeId>,
+    edges: Vec<u32>,
+    moves: Vec<MoveId>,
+    /// Per leaf: the state before its last joint move.
+    parents: Vec<State>,
+}
+
+/// A leaf in flight.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaf {
+    /// The end of its path; it begins where that of the leaf before ends.
+    end: u32,
+    /// Its playouts.
+    pub(crate) n: u32,
+}
+
+impl Batch {
+    pub(crate) fn new(n_roles: usize) -> Batch {
+        Batch {
+            n_roles,
+            ..Batch::default()
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    pub(crate) fn leaf(&self, idx: usize) -> Leaf {
+        self.leaves[idx]
+    }
+
+    /// Playouts of all leaves.
+    pub(crate) fn n_playouts(&self) -> u64 {
+        self.leaves.iter().map(|leaf| u64::from(leaf.n)).sum()
+    }
+
+    /// The state before the last joint move of a leaf's path.
+    pub(crate) fn parent(&self, leaf: usize) -> &State {
+        &self.parents[leaf]
+    }
+
+    /// The last joint move of a leaf's path.
+    pub(crate) fn last_moves(&self, leaf: usize) -> &[MoveId] {
+        let end = self.leaves[leaf].end as usize * self.n_roles;
+        &self.moves[end - self.n_roles..end]
+    }
+
+    fn clear(&mut self) {
+        self.leaves.clear();
+        self.nodes.clear();
+        self.edges.clear();
+        self.moves.clear();
+        self.parents.clear();
+    }
+
+    /// Levels of a leaf's path.
+    fn path(&self, leaf: usize) -> std::ops::Range<usize> {
+        let start = match leaf {
+            0 => 0,
+            _ => self.leaves[leaf - 1].end,
+        };
+        start as usize..self.leaves[leaf].end as usize
+    }
+}
+
+/// Simulations that land together, at the last move of their path.
+struct Load<'a> {
+    /// How many, and how many that flew do not come back.
+    n: u32,
+    n_lost: u32,
+    is_from_flight: bool,
+    /// Those whose moves are known.
+    n_recorded: u32,
+    /// What the best of them is worth, for the only role of a game.
+    best: f64,
+    /// Per role: the sum of values, of all and of those whose moves are known.
+    sums: &'a mut [f64],
+    recorded_sums: &'a mut [f64],
+}
+
+impl UctBot {
+    /// How many leaves come next, with how many playouts each; `None` if single simulations do. So many playouts at most.
+    pub(crate) fn plan(&self, meter: &Meter<'_>, most: u64) -> Option<(u32, u32)> {
+        let is_watching = self.cutoff.as_ref().is_some_and(Cutoff::is_watching);
+        if self.crew == Crew::Scalar {
+            // A few at a time in a large tree, so that threads wait less for each other.
+            let n_leaves = (self.tree.n_nodes() as u64 / NODES_OF_SEVERAL).clamp(1, SEVERAL);
+            let n_leaves = n_leaves.min(most) as u32;
+            return (n_leaves > 0 && !is_watching).then_some((n_leaves, 1));
+        }
+        let n_known = self.tree.n_nodes() as u64 / u64::from(self.params.batch_share);
+        let n_leaves = n_known.min(u64::from(self.params.batch_leaves));
+        if n_leaves < LEAST_LEAVES || is_watching {
+            return None;
+        }
+        let n_each = self.n_each(n_leaves);
+        let mut n = match self.params.batch {
+            Count::Auto => n_leaves * n_each,
+            Count::Exactly(n) => u64::from(n).min(n_leaves * n_each),
+        };
+        // Playouts will be about as long as they were.
+        let (sum, n_played) = self.lengths;
+        let length = sum / n_played.max(1) + 1;
+        if let Some(left) = meter.transitions_left() {
+            n = n.min(left / length / 2);
+        }
+        // Where playouts are counted, each of them matters.
+        if let (Count::Auto, Some(budget)) = (self.params.batch, meter.budget(length)) {
+            n = n.min(budget / BUDGET_SHARE);
+        }
+        n = n.min(most);
+        if n < LEAST {
+            return None;
+        }
+        let n_leaves = n.min(n_leaves);
+        Some((n_leaves as u32, (n / n_leaves) as u32))
+    }
+
+    /// Gates of a playout, over all its steps.
+    fn cost(&self) -> u64 {
+        let (sum, n) = self.lengths;
+        sum * self.gates_per_step / n.max(1)
+    }
+
+    /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
+    /// beside the tree.
+    fn n_each(&self, n_leaves: u64) -> u64 {
+        let cheap = (CHEAP / self.cost().max(1)).clamp(LEAST_EACH, MOST_EACH);
+        (LANES / n_leaves).clamp(1, MOST_EACH).max(cheap)
+    }
+
+    /// Chooses so many leaves, to be played from so often each. What is settled is backed up at once.
+    pub(crate) fn take_off(
+        &mut self,
+        batch: &mut Batch,
+        root: NodeId,
+        (n_leaves, n_each): (u32, u32),
+        meter: &mut Meter<'_>,
+    ) {
+        batch.clear();
+        for _ in 0..n_leaves {
+            self.path.nodes.clear();
+            self.path.edges.clear();
+            self.record.clear();
+            let mut node = root;
+            loop {
+                if self.solver.is_settled(&self.tree, node) {
+                    // Without proofs what is known must be tried as often as what is not.
+                    let n = if self.params.solver { 1 } else { n_each };
+                    self.land_settled(node, n);
+                    meter.count_playouts(u64::from(n));
+                    break;
+                }
+                let edges = self.choose(node);
+                let child = self.tree.child(node, &self.path.edges[edges..]);
+                if child == NodeId::NONE {
+                    self.fly(batch, n_each);
+                    break;
+                }
+                node = child;
+            }
+            self.work.levels += self.path.nodes.len() as u64;
+            self.work.timed_levels += self.path.nodes.len() as u64;
+            self.work.deepest = self.work.deepest.max(self.path.nodes.len() as u32);
+            if self.solver.is_settled(&self.tree, root) {
+                break;
+            }
+        }
+    }
+
+    /// The path at hand takes off with so many playouts.
+    fn fly(&mut self, batch: &mut Batch, n: u32) {
+        let n_roles = self.n_roles;
+        for (level, &node) in self.path.nodes.iter().enumerate() {
+            self.tree.node_mut(node).visits += n;
+            for role in 0..n_roles {
+                // What leaves no choice is not chosen by its visits.
+                if self.tree.span(node, role).len() > 1 {
+                    let edge = self.path.edges[level * n_roles + role];
+                    self.tree.take_off(edge as usize, n);
+                }
+            }
+        }
+        batch.nodes.extend_from_slice(&self.path.nodes);
+        batch.edges.extend_from_slice(&self.path.edges);
+        batch.moves.extend_from_slice(&self.record);
+        let last = self.path.nodes[self.path.nodes.len() - 1];
+        batch.parents.push(self.tree.node(last).state.clone());
+        let end = batch.nodes.len() as u32;
+        batch.leaves.push(Leaf { end, n });
+    }
+
+    /// The path at hand ends in a settled node.
+    fn land_settled(&mut self, node: NodeId, n: u32) {
+        let bounds = (0..self.n_roles).map(|role| self.tree.bounds(node, role));
+        let mut sums: Vec<f64> = bounds
+            .map(|bounds| bounds.low_value() * f64::from(n))
+            .collect();
+        let mut recorded_sums = sums.clone();
+        if self.is_puzzle() {
+            self.best_line.offer(sums[0] / f64::from(n), &self.record);
+        }
+        if let Some(sightings) = &mut self.sightings {
+            sightings.begin();
+        }
+        let nodes = std::mem::take(&mut self.path.nodes);
+        let edges = std::mem::take(&mut self.path.edges);
+        let mut load = Load {
+            n,
+            n_lost: 0,
+            is_from_flight: false,
+            n_recorded: n,
+            best: sums[0] / f64::from(n),
+            sums: &mut sums,
+            recorded_sums: &mut recorded_sums,
+        };
+        self.land_on(&nodes, &edges, &mut load);
+        self.prove_on(&nodes);
+        (self.path.nodes, self.path.edges) = (nodes, edges);
+        self.work.simulations += u64::from(n);
+    }
+
+    /// A batch has landed: new nodes are made, and everybody learns.
+    pub(crate) fn land(&mut self, batch: &Batch, flight: &mut Flight, meter: &mut Meter<'_>) {
+        let n_roles = self.n_roles;
+        let (mut sums, mut recorded_sums) = (vec![0.0; n_roles], vec![0.0; n_roles]);
+        for idx in 0..batch.len() {
+            let path = batch.path(idx);
+            let nodes = &batch.nodes[path.clone()];
+            let edges = &batch.edges[path.start * n_roles..path.end * n_roles];
+            // Step 1. Make the node.
+            let node = self.add_leaf(batch, flight, idx);
+            let is_end = flight.leaves[idx].is_end;
+            let n_out = batch.leaf(idx).n;
+            let (n, n_recorded) = match is_end {
+                true if self.params.solver => (1, 1),
+                true => (n_out, n_out),
+                false => (flight.leaves[idx].n, flight.leaves[idx].n_recorded),
+            };
+            // Step 2. Its own moves learn from the first moves of the playouts.
+            sums.copy_from_slice(flight.sums(idx));
+            recorded_sums.copy_from_slice(flight.recorded_sums(idx));
+            if is_end {
+                sums.iter_mut().for_each(|sum| *sum *= f64::from(n));
+                recorded_sums.copy_from_slice(&sums);
+            } else if let Some(node) = node {
+                self.land_firsts(node, flight, idx);
+            }
+            let best = match self.is_puzzle() {
+                true => self.offer_lines(&batch.moves[path.clone()], flight, idx),
+                false => 0.0,
+            };
+            // Step 3. The path learns.
+            if let Some(sightings) = &mut self.sightings {
+                sightings.begin();
+                flight.seen(idx).iter().for_each(|seen| sightings.put(seen));
+            }
+            if let (Some(node), Some(sightings)) = (node.filter(|_| !is_end), &self.sightings) {
+                learn_later(&mut self.tree, node, n_roles, self.params.rave, sightings);
+            }
+            let mut load = Load {
+                n,
+                n_lost: n_out - n.min(n_out),
+                is_from_flight: true,
+                n_recorded,
+                best,
+                sums: &mut sums,
+                recorded_sums: &mut recorded_sums,
+            };
+            self.land_on(nodes, edges, &mut load);
+            if is_end {
+                self.prove_on(nodes);
+            }
+            self.work.simulations += u64::from(n);
+            meter.count_playouts(u64::from(n));
+        }
+        // Step 4. Moves learn wherever they were made.
+        if let (Some(mast), Some(tally)) = (&mut self.mast, &mut flight.tally) {
+            tally.drain(|role, of, n, sum| mast.add_many(role, of, n, sum));
+        }
+        let n_steps = flight.n_steps - batch.len() as u64;
+        self.work.playout_steps += n_steps;
+        self.lengths.0 += n_steps;
+        self.lengths.1 += flight.n_playouts() as u64;
+        self.work.cuts += flight.n_cuts;
+        meter.count_transitions(flight.n_steps);
+    }
+
+    fn takes_max(&self) -> bool {
+        self.is_puzzle() && self.params.single_player == Backup::Max
+    }
+
+    /// The node of a leaf: new, or known from another way. None if nothing was learned of it.
+    fn add_leaf(&mut self, batch: &Batch, flight: &mut Flight, idx: usize) -> Option<NodeId> {
+        let n_roles = self.n_roles;
+        let path = batch.path(idx);
+        let parent = batch.nodes[path.end - 1];
+        let edges = &batch.edges[(path.end - 1) * n_roles..path.end * n_roles];
+        let child = self.tree.child(parent, edges);
+        if child != NodeId::NONE {
+            return Some(child);
+        }
+        let leaf = &mut flight.leaves[idx];
+        if leaf.n == 0 && !leaf.is_end {
+            return None;
+        }
+        let is_end = leaf.is_end;
+        let depth = self.tree.node(parent).depth + 1;
+        let state = std::mem::take(&mut leaf.state);
+        let hash = Tree::hash(state.words(), depth);
+        let node = match self.tree.find(hash, state.words(), depth) {
+            Some(node) => node,
+            None => {
+                let node = self.tree.add_node(hash, state, depth);
+                if is_end {
+                    self.tree.end_node();
+                    for role in 0..n_roles {
+                        let bounds = Bounds::exactly(flight.sums(idx)[role]);
+                        self.tree.set_bounds(node, role, bounds);
+                    }
+                } else {
+                    for role in 0..n_roles {
+                        self.tree.add_moves(flight.legal(idx, role));
+                    }
+                }
+                node
+            }
+        };
+        self.tree.link(parent, edges, node);
+        Some(node)
+    }
+
+    /// The first moves of the playouts of a leaf count for the moves of its node.
+    fn land_firsts(&mut self, node: NodeId, flight: &Flight, idx: usize) {
+        let takes_max = self.takes_max();
+        let mut n = 0;
+        for playout in flight.playouts(idx) {
+            n += 1;
+            for (role, (of, value)) in flight.firsts(playout).enumerate() {
+                let span = self.tree.span(node, role);
+                let at = match span.len() {
+                    1 => 0,
+                    _ => {
+                        let edges = self.tree.edges(span.clone());
+                        match edges.binary_search_by_key(&of, |edge| edge.of) {
+                            Ok(at) => at,
+                            Err(_) => continue,
+                        }
+                    }
+                };
+                let worth = match takes_max {
+                    true => Worth::Best(value),
+                    false => Worth::Sum(value),
+                };
+                self.tree.land(span.start + at, 0, 1, worth);
+            }
+        }
+        self.tree.node_mut(node).visits += n;
+    }
+
+    /// The lines of a single-player game that were played from a leaf; tells what the best is worth.
+    fn offer_lines(&mut self, path: &[MoveId], flight: &Flight, idx: usize) -> f64 {
+        if flight.leaves[idx].is_end {
+            let value = flight.sums(idx)[0];
+            self.best_line.offer(value, path);
+            return value;
+        }
+        let mut best = 0.0;
+        for playout in flight.playouts(idx) {
+            let (value, moves) = flight.line(playout);
+            best = f64::max(best, value);
+            if self.best_line.get().is_none_or(|(known, _)| value > known) {
+                let line: Vec<MoveId> = path.iter().copied().chain(moves).collect();
+                self.best_line.offer(value, &line);
+            }
+        }
+        best
+    }
+
+    /// Backs up along a path, from below.
+    fn land_on(&mut self, nodes: &[NodeId], edges: &[u32], load: &mut Load<'_>) {
+        let n_roles = self.n_roles;
+        let takes_max = self.takes_max();
+        let (n, n_lost) = (load.n, load.n_lost);
+        let n_off = if load.is_from_flight { n + n_lost } else { 0 };
+        for (level, &node) in nodes.iter().enumerate().rev() {
+            let of_node = self.tree.node_mut(node);
+            of_node.visits = of_node.visits - n_off + n;
+            for role in 0..n_roles {
+                let edge = edges[level * n_roles + role] as usize;
+                let worth = match takes_max {
+                    true => Worth::Best(load.best),
+                    false => Worth::Sum(load.sums[role]),
+                };
+                let has_choice = self.tree.span(node, role).len() > 1;
+                let n_off = if has_choice { n_off } else { 0 };
+                self.tree.land(edge, n_off, n, worth);
+                if !has_choice || n == 0 {
+                    continue;
+                }
+                let of = self.tree.edge(edge).of;
+                if let Some(mast) = &mut self.mast {
+                    mast.add_many(role, of, n, load.sums[role] as f32);
+                }
+                if let Some(sightings) = &mut self.sightings {
+                    let sum = load.recorded_sums[role] as f32;
+                    sightings.add_to_all(role, of, load.n_recorded, sum);
+                }
+            }
+            if let Some(sightings) = self.sightings.as_ref().filter(|_| load.n_recorded > 0) {
+                learn_later(&mut self.tree, node, n_roles, self.params.rave, sightings);
+            }
+            for role in 0..n_roles {
+                load.sums[role] *= self.discount;
+                load.recorded_sums[role] *= self.discount;
+            }
+        }
+    }
+
+    /// Backs up what is proven along a path.
+    fn prove_on(&mut self, nodes: &[NodeId]) {
+        if !self.params.solver {
+            return;
+        }
+        for &node in nodes.iter().rev() {
+            if !self.solver.update(&mut self.tree, node) {
+                break;
+            }
+            self.work.proofs += 1;
+        }
+    }
+}
+
+/// Teaches the moves of a node what was seen from it on.
+fn learn_later(tree: &mut Tree, node: NodeId, n_roles: usize, kind: RaveKind, seen: &Sightings) {
+    for role in 0..n_roles {
+        let span = tree.span(node, role);
+        if span.len() == 1 {
+            continue;
+        }
+        for edge_idx in span {
+            let edge = tree.edge(edge_idx);
+            // RAVE mixes with what was tried; AMAF alone needs no tries.
+            if kind == RaveKind::Rave && edge.visits == 0 {
+                continue;
+            }
+            if let Some((n, sum)) = seen.get(role, edge.of) {
+                tree.later_mut(edge_idx).add_many(n, sum);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bot::Bot;
+    use crate::limits::Limits;
+    use crate::preset::Preset;
+    use agon_engine::{Game, RoleId};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const CONNECT_FOUR: &str = include_str!("../../../games/connect_four.kif");
+    /// Each of three roles names a number, all at once and six times; whoever is alone with its number gets a point.
+    const AT_ONCE: &str = "(role a) (role b) (role c) (init (turn 0))
+        (s 0 1) (s 1 2) (s 2 3) (s 3 4) (s 4 5) (s 5 6)
+        (init (has a 0)) (init (has b 0)) (init (has c 0))
+        (<= (legal ?r (name ?x)) (role ?r) (s ?x ?y))
+        (<= (next (turn ?y)) (true (turn ?x)) (s ?x ?y))
+        (<= (next (last ?r ?x)) (does ?r (name ?x)))
+        (<= (also ?r ?x) (does ?r (name ?x)) (does ?o (name ?x)) (distinct ?r ?o))
+        (<= (scored ?r) (does ?r (name ?x)) (not (also ?r ?x)))
+        (<= (next (has ?r ?m)) (true (has ?r ?n)) (scored ?r) (s ?n ?m))
+        (<= (next (has ?r ?n)) (true (has ?r ?n)) (not (scored ?r)))
+        (<= terminal (true (turn 6)))
+        (worth 0 0) (worth 1 15) (worth 2 30) (worth 3 45) (worth 4 60) (worth 5 80) (worth 6 100)
+        (<= (goal ?r ?g) (true (has ?r ?n)) (worth ?n ?g))";
+
+    fn game(sheet: &str) -> Arc<Game> {
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
+        Arc::new(Game::compile(rules, &Default::default(), &|| false).expect("it runs"))
+    }
+
+    fn bot(sheet: &str, player: &str) -> (Arc<Game>, UctBot) {
+        let game = game(sheet);
+        let params = Preset::parse(player).expect("it is a player").params;
+        let bot = UctBot::new(Arc::clone(&game), &params, 3);
+        (game, bot)
+    }
+
+    /// Nothing is in flight any more, and what came through a node went on by its moves.
+    fn check_tree(bot: &UctBot) {
+        assert!(!bot.tree.is_flown_over());
+        assert!(bot.tree.n_nodes() > 100);
+        for idx in 0..bot.tree.n_nodes() {
+            let node = NodeId(idx as u32);
+            if bot.tree.node(node).is_terminal {
+                continue;
+            }
+            for role in 0..bot.n_roles {
+                let edges = bot.tree.edges(bot.tree.span(node, role));
+                let sum: u32 = edges.iter().map(|edge| edge.visits).sum();
+                assert_eq!(sum, bot.tree.node(node).visits, "{node:?}, role {role}");
+                assert!(edges.iter().all(|edge| edge.mean() <= 100.0));
+            }
+        }
+    }
+
+    #[test]
+    fn visits_add_up_when_all_have_landed() {
+        let players = [
+            "cadia-2007:batch=64",
+            "cadia-2009:batch=300",
+            "ary-amaf:batch=50",
+            "cadia-2012:batch=auto",
+            "cadia-2007:batch=64,transpositions=no",
+            "agon:threads=2",
+            "cadia-2008:threads=2",
+            "agon",
+        ];
+        for sheet in [CONNECT_FOUR, AT_ONCE] {
+            for player in players {
+                let (game, mut bot) = bot(sheet, player);
+                let limits = Limits::playouts(4000);
+                let decision = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
+                let report = &decision.report;
+                // The tree of a small game stays too small for some.
+                let flies =
+                    sheet == CONNECT_FOUR && player != "agon" || player.starts_with("cadia-2007");
+                assert!(bot.work.n_batches > 0 || !flies, "{player}");
+                let root = bot.root.expect("there is a root");
+                let visits = u64::from(bot.tree.node(root).visits);
+                assert_eq!(report.playouts, visits, "{player}");
+                assert!(visits == 4000 || report.stop == Some(crate::StopReason::Proven));
+                check_tree(&bot);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_broken_off_does_not_land() {
+        for player in ["agon:threads=1", "agon:threads=2", "cadia-2008:threads=2"] {
+            let (game, mut bot) = bot(CONNECT_FOUR, player);
+            let stop = Arc::new(AtomicBool::new(false));
+            let limits = Limits {
+                stop: Some(Arc::clone(&stop)),
+                ..Limits::default()
+            };
+            let mut watch = |report: &crate::Report| {
+                stop.store(report.playouts >= 1024, Ordering::Relaxed);
+            };
+            let role = RoleId(0);
+            let decision = bot.think(game.initial_state(), role, &limits, &mut watch);
+            assert_eq!(decision.report.stop, Some(crate::StopReason::Told));
+            let root = bot.root.expect("there is a root");
+            let visits = u64::from(bot.tree.node(root).visits);
+            assert_eq!(decision.report.playouts, visits, "{player}");
+            check_tree(&bot);
+        }
+    }
+
+    #[test]
+    fn few_fly_as_long_as_little_is_known() {
+        let (game, mut bot) = bot(CONNECT_FOUR, "agon");
+        let plan = |bot: &mut UctBot, n: u64| {
+            let limits = Limits::playouts(n);
+            let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
+            bot.plan(&Meter::start(&Limits::default()), u64::MAX)
+        };
+        assert_eq!(plan(&mut bot, 400), None);
+        let (few, several) = plan(&mut bot, 300).expect("the tree has grown");
+        assert!((16..32).contains(&few) && several > 10);
+        let (many, several) = plan(&mut bot, 20_000).expect("the tree has grown");
+        assert!(many == 128 && several > 10);
+    }
+
+    #[test]
+    fn a_mean_is_that_of_what_has_landed() {
+        let mut tree = Tree::new(1, false, false);
+        tree.set_virtual_loss(0.5);
+        tree.add_node(0, State::default(), 0);
+        tree.add_moves(&[MoveId(0)]);
+        let shown = |tree: &Tree| (tree.edge(0).visits, (tree.edge(0).mean() * 1e4).round());
+        tree.land(0, 0, 3, Worth::Sum(180.0));
+        assert_eq!(shown(&tree), (3, 60e4));
+        // Six more take off and count as three losses: 180 / 6.
+        tree.take_off(0, 6);
+        assert_eq!(shown(&tree), (9, 30e4));
+        // Another one that did not fly is worth 100: 280 / 7.
+        tree.land(0, 0, 1, Worth::Sum(100.0));
+        assert_eq!(shown(&tree), (10, 40e4));
+        // Three took off, two of them land with 150 together; 430 / 6, of which 1.5 more are lost.
+        tree.land(0, 3, 2, Worth::Sum(150.0));
+        assert_eq!(shown(&tree), (9, 573_333.0));
+        tree.land(0, 3, 0, Worth::Sum(0.0));
+        assert_eq!(shown(&tree), (6, 716_667.0));
+        assert!(!tree.is_flown_over());
+    }
+}

@@ -1,0 +1,612 @@
+//! The playouts of a batch: its leaves are made, played from, and what came of it is put together.
+//!
+//! Everything here works on a batch alone and never looks at the tree, so that several threads can do it at once. A leaf is
+//! the state after the last joint move of its path. All leaves of a batch are stepped to and looked at together; those that
+//! go on are played from in the lanes, several times each. A few playouts of each leaf are recorded move by move,
+//! for MAST, RAVE and AMAF; of the others only the first moves and the values count.
+//!
+//! Where simulations fly one by one, or the game has no lanes, the playouts are those of a bot without a tree of its own, which
+//! is told from time to time what the one with the tree has learned.
+//!
+//! Where there is a deadline, or somebody may say stop, the lanes are left every so many steps, as many as the time of the
+//! last ones allows. What has not ended then is forgotten. What is played never depends on it.
+//!
+//! In: paths of a batch, how to choose. Out: per leaf its legal moves, and number and sum of values; sums of moves.
+
+use std::time::{Duration, Instant};
+
+use agon_engine::lanes::{Choosing, CutScore, Ending, Expanded, Finished, Job, Lanes, Until};
+use agon_engine::{Goal, MoveId, RoleId, State};
+
+use crate::backup::weigh;
+use crate::batch::Batch;
+use crate::cutoff::{Cut, Cutoff};
+use crate::limits::{Limits, Meter};
+use crate::mast::Mast;
+use crate::params::{Params, PlayoutKind, RaveKind, Values};
+use crate::sightings::{Sighting, Sightings};
+use crate::uct::{UctBot, Work};
+
+/// The clock is looked at about so often.
+const LOOK: Duration = Duration::from_micros(500);
+/// The lanes stay in step with those that are never interrupted: these stop at multiples of so many steps.
+const ROUND: u64 = 16;
+
+/// Lanes, and what came of the batch that they played.
+pub(crate) struct Flight {
+    // Constant.
+    engine: Engine,
+    n_roles: usize,
+    values: Values,
+    discount: f64,
+    most_steps: u32,
+    records: Records,
+    /// So many playouts of each leaf are recorded move by move.
+    most_recorded: u32,
+    // What changes with time.
+    steps_per_look: u64,
+    // Of the batch.
+    pub(crate) leaves: Vec<Landing>,
+    /// Per leaf and role: the end of its legal moves.
+    ends: Vec<u32>,
+    legal: Vec<MoveId>,
+    /// Per leaf and role: sum of values at the last move of its path, of all playouts and of those that were recorded.
+    sums: Vec<f64>,
+    recorded_sums: Vec<f64>,
+    /// Playouts, with their first moves and values by role.
+    playouts: Vec<Landed>,
+    firsts: Vec<MoveId>,
+    worths: Vec<f64>,
+    /// Recorded moves.
+    made: Vec<Made>,
+    order: Vec<u32>,
+    powers: Vec<f64>,
+    sightings: Option<Sightings>,
+    seen: Vec<Sighting>,
+    pub(crate) tally: Option<Tally>,
+    pub(crate) n_steps: u64,
+    pub(crate) n_cuts: u64,
+}
+
+/// Who plays.
+pub(crate) enum Engine {
+    /// All at once.
+    Lanes(Box<Lanes>),
+    /// One by one: a bot whose tree stays empty.
+    Scalar(Box<UctBot>),
+}
+
+/// How playouts go on from now on.
+pub(crate) enum Lesson {
+    /// In the lanes.
+    Choosing(Choosing),
+    /// One by one.
+    Learned(Box<(Option<Mast>, Option<Cutoff>)>),
+}
+
+/// Whether playouts are recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Records {
+    /// First moves only.
+    Firsts,
+    /// Some of each leaf.
+    Some,
+    /// All, because the best of them will be played.
+    All,
+}
+
+/// What came of a leaf.
+#[derive(Clone, Default)]
+pub(crate) struct Landing {
+    /// The state after its path.
+    pub(crate) state: State,
+    /// Whether the match ends there, or nobody can go on.
+    pub(crate) is_end: bool,
+    /// Where its legal moves begin.
+    first_legal: u32,
+    /// Playouts that came back, and how many were recorded.
+    pub(crate) n: u32,
+    pub(crate) n_recorded: u32,
+    /// Where its playouts and its sightings end; they begin where those of the leaf before end.
+    playouts_end: u32,
+    seen_end: u32,
+}
+
+/// A playout.
+struct Landed {
+    leaf: u32,
+    steps: u32,
+    /// Its recorded moves, if it was recorded.
+    made: Option<(u32, u32)>,
+}
+
+/// A move of a recorded playout.
+#[derive(Clone, Copy)]
+struct Made {
+    of: MoveId,
+    role: u16,
+    /// Steps between it and the end.
+    to_go: u16,
+}
+
+/// Sums of moves for MAST.
+pub(crate) struct Tally {
+    /// Per role and move.
+    counts: Vec<Vec<(u32, f32)>>,
+    touched: Vec<(u32, MoveId)>,
+}
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, role: usize, of: MoveId, value: f32) {
+        let counts = &mut self.counts[role];
+        let at = of.0 as usize;
+        if at >= counts.len() {
+            counts.resize((at + 1).next_power_of_two(), (0, 0.0));
+        }
+        let count = &mut counts[at];
+        if count.0 == 0 {
+            self.touched.push((role as u32, of));
+        }
+        count.0 += 1;
+        count.1 += value;
+    }
+
+    /// Takes all out: role, move, number and sum.
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(usize, MoveId, u32, f32)) {
+        for (role, of) in self.touched.drain(..) {
+            let count = &mut self.counts[role as usize][of.0 as usize];
+            take(role as usize, of, count.0, count.1);
+            *count = (0, 0.0);
+        }
+    }
+}
+
+impl Flight {
+    /// A flight; lanes must keep the moves of playouts.
+    pub(crate) fn new(engine: Engine, params: &Params, n_roles: usize, discount: f64) -> Flight {
+        let has_mast = params.playout == PlayoutKind::Mast;
+        let records = match n_roles {
+            1 => Records::All,
+            _ if has_mast || params.rave != RaveKind::Off => Records::Some,
+            _ => Records::Firsts,
+        };
+        let tally = || Tally {
+            counts: vec![Vec::new(); n_roles],
+            touched: Vec::new(),
+        };
+        let sightings = match params.rave {
+            RaveKind::Off => None,
+            kind => Some(Sightings::new(n_roles, kind != RaveKind::Amaf)),
+        };
+        Flight {
+            engine,
+            n_roles,
+            values: params.values,
+            discount,
+            most_steps: params.most_steps,
+            records,
+            most_recorded: params.batch_records,
+            steps_per_look: 1,
+            leaves: Vec::new(),
+            ends: Vec::new(),
+            legal: Vec::new(),
+            sums: Vec::new(),
+            recorded_sums: Vec::new(),
+            playouts: Vec::new(),
+            firsts: Vec::new(),
+            worths: Vec::new(),
+            made: Vec::new(),
+            order: Vec::new(),
+            powers: vec![1.0],
+            sightings,
+            seen: Vec::new(),
+            tally: has_mast.then(tally),
+            n_steps: 0,
+            n_cuts: 0,
+        }
+    }
+
+    /// How playouts go on from now on.
+    pub(crate) fn learn(&mut self, lesson: Lesson) {
+        match (&mut self.engine, lesson) {
+            (Engine::Lanes(lanes), Lesson::Choosing(choosing)) => lanes.set_choosing(&choosing),
+            (Engine::Scalar(twin), Lesson::Learned(learned)) => {
+                (twin.mast, twin.cutoff) = *learned;
+            }
+            _ => {}
+        }
+    }
+
+    /// Plays the batch.
+    pub(crate) fn play(&mut self, batch: &Batch, cut: Option<(u32, Cut)>, limits: &Limits) {
+        let n_leaves = batch.len();
+        self.n_steps = n_leaves as u64;
+        self.n_cuts = 0;
+        self.leaves.clear();
+        self.leaves.resize(n_leaves, Landing::default());
+        self.legal.clear();
+        self.ends.clear();
+        self.ends.resize(n_leaves * self.n_roles, 0);
+        for sums in [&mut self.sums, &mut self.recorded_sums] {
+            sums.clear();
+            sums.resize(n_leaves * self.n_roles, 0.0);
+        }
+        self.playouts.clear();
+        self.firsts.clear();
+        self.worths.clear();
+        self.made.clear();
+        match self.engine {
+            Engine::Lanes(_) => self.play_at_once(batch, cut, limits),
+            Engine::Scalar(_) => self.play_one_by_one(batch, limits),
+        }
+        self.put_in_order();
+        self.put_together();
+    }
+
+    fn play_one_by_one(&mut self, batch: &Batch, limits: &Limits) {
+        let Engine::Scalar(twin) = &mut self.engine else {
+            return;
+        };
+        let n_roles = self.n_roles;
+        let mut meter = Meter::start(limits);
+        twin.work = Work::default();
+        for idx in 0..batch.len() {
+            // Step 1. Make the leaf and look at it.
+            twin.walker.load(batch.parent(idx));
+            let last = batch.last_moves(idx);
+            twin.joint.moves_mut().copy_from_slice(last);
+            twin.walker.advance(&twin.joint);
+            let leaf = &mut self.leaves[idx];
+            leaf.state = twin.walker.state();
+            leaf.first_legal = self.legal.len() as u32;
+            leaf.is_end = twin.walker.is_terminal();
+            for role in RoleId::all(n_roles) {
+                if leaf.is_end {
+                    break;
+                }
+                let moves = twin.walker.legal_moves(role);
+                leaf.is_end |= moves.is_empty();
+                self.legal.extend_from_slice(moves);
+                self.ends[idx * n_roles + role.idx()] = self.legal.len() as u32;
+            }
+            if leaf.is_end {
+                twin.read_goals();
+                self.sums[idx * n_roles..(idx + 1) * n_roles].copy_from_slice(&twin.values);
+                continue;
+            }
+            // Step 2. Play.
+            for nth in 0..batch.leaf(idx).n {
+                if nth > 0 {
+                    twin.walker.load(&leaf.state);
+                }
+                let Some(steps) = twin.play_from_here(&mut meter) else {
+                    continue;
+                };
+                let is_recorded = self.records != Records::Firsts;
+                leaf.n += 1;
+                leaf.n_recorded += u32::from(is_recorded);
+                self.firsts.extend_from_slice(&twin.record[..n_roles]);
+                self.worths.extend_from_slice(&twin.values);
+                let start = self.made.len() as u32;
+                if is_recorded {
+                    for (at, &of) in twin.record.iter().enumerate() {
+                        let to_go = steps as usize - 1 - at / n_roles;
+                        self.made.push(Made {
+                            of,
+                            role: (at % n_roles) as u16,
+                            to_go: to_go.min(usize::from(u16::MAX)) as u16,
+                        });
+                    }
+                }
+                self.playouts.push(Landed {
+                    leaf: idx as u32,
+                    steps,
+                    made: is_recorded.then_some((start, self.made.len() as u32)),
+                });
+            }
+        }
+        self.n_steps += meter.n_transitions();
+        self.n_cuts = twin.work.cuts;
+    }
+
+    fn play_at_once(&mut self, batch: &Batch, cut: Option<(u32, Cut)>, limits: &Limits) {
+        let Engine::Lanes(lanes) = &mut self.engine else {
+            return;
+        };
+        // Step 1. Make the leaves and look at them.
+        let states: Vec<&State> = (0..batch.len()).map(|idx| batch.parent(idx)).collect();
+        let moves: Vec<&[MoveId]> = (0..batch.len()).map(|idx| batch.last_moves(idx)).collect();
+        let leaves = &mut self.leaves;
+        lanes.advance(&states, &moves, |idx, words| {
+            leaves[idx].state = State::from_words(words.into());
+        });
+        self.look_at_leaves();
+        // Step 2. Play.
+        let Engine::Lanes(lanes) = &mut self.engine else {
+            return;
+        };
+        let cut = cut.map(|(after, how)| agon_engine::lanes::Cut {
+            after,
+            score: match how {
+                Cut::Goals => CutScore::Goals,
+                Cut::Draw => CutScore::Constant(Goal::new(50).expect("50 is a goal")),
+            },
+        });
+        for (idx, leaf) in self.leaves.iter().enumerate() {
+            if leaf.is_end {
+                continue;
+            }
+            lanes.submit(&[Job {
+                state: &leaf.state,
+                tag: idx as u64,
+                n_playouts: batch.leaf(idx).n,
+                cut,
+                most_steps: self.most_steps,
+            }]);
+        }
+        run(lanes, limits, &mut self.steps_per_look);
+        // Step 3. Collect.
+        self.collect();
+    }
+
+    /// Legal moves and ends, in the lanes.
+    fn look_at_leaves(&mut self) {
+        let Engine::Lanes(lanes) = &mut self.engine else {
+            return;
+        };
+        let n_roles = self.n_roles;
+        let states: Vec<State> = self
+            .leaves
+            .iter_mut()
+            .map(|leaf| std::mem::take(&mut leaf.state))
+            .collect();
+        let (leaves, ends, legal) = (&mut self.leaves, &mut self.ends, &mut self.legal);
+        let (sums, values) = (&mut self.sums, self.values);
+        let refs: Vec<&State> = states.iter().collect();
+        lanes.expand(&refs, |idx, seen: &Expanded<'_>| {
+            let leaf = &mut leaves[idx];
+            leaf.first_legal = legal.len() as u32;
+            let mut is_stuck = false;
+            for role in RoleId::all(n_roles) {
+                let moves = seen.legal_moves(role);
+                is_stuck |= moves.is_empty();
+                legal.extend_from_slice(moves);
+                ends[idx * n_roles + role.idx()] = legal.len() as u32;
+            }
+            leaf.is_end = is_stuck || seen.is_terminal();
+            if leaf.is_end {
+                let worth = &mut sums[idx * n_roles..(idx + 1) * n_roles];
+                for role in RoleId::all(n_roles) {
+                    worth[role.idx()] = f64::from(seen.goal(role).map_or(0, Goal::value));
+                }
+                weigh(values, worth);
+            }
+        });
+        for (leaf, state) in self.leaves.iter_mut().zip(states) {
+            leaf.state = state;
+        }
+    }
+
+    /// Fetches the playouts that have ended in the lanes.
+    fn collect(&mut self) {
+        let Engine::Lanes(lanes) = &mut self.engine else {
+            return;
+        };
+        let n_roles = self.n_roles;
+        let (mut n_steps, mut n_cuts) = (0, 0);
+        let (leaves, playouts) = (&mut self.leaves, &mut self.playouts);
+        let (firsts, worths, made) = (&mut self.firsts, &mut self.worths, &mut self.made);
+        let (records, values) = (self.records, self.values);
+        let most_recorded = self.most_recorded;
+        lanes.drain(|playout: &Finished<'_>| {
+            let leaf = playout.tag() as usize;
+            let steps = playout.steps();
+            n_steps += u64::from(steps);
+            n_cuts += u64::from(playout.ending() == Ending::Cut);
+            let from = worths.len();
+            for role in RoleId::all(n_roles) {
+                worths.push(f64::from(playout.goal(role).map_or(0, Goal::value)));
+                firsts.push(playout.moves(role).next().unwrap_or(MoveId(0)));
+            }
+            weigh(values, &mut worths[from..]);
+            let landing = &mut leaves[leaf];
+            let is_recorded = match records {
+                Records::Firsts => false,
+                Records::Some => landing.n_recorded < most_recorded,
+                Records::All => true,
+            };
+            landing.n += 1;
+            landing.n_recorded += u32::from(is_recorded);
+            let start = made.len() as u32;
+            let mut make = |role: RoleId, step: u32, of: MoveId| {
+                let to_go = (steps - 1 - step).min(u32::from(u16::MAX)) as u16;
+                let role = role.0;
+                made.push(Made { of, role, to_go });
+            };
+            match records {
+                // The whole line, in order.
+                Records::All => {
+                    let moves = playout.moves(RoleId(0)).enumerate();
+                    moves.for_each(|(step, of)| make(RoleId(0), step as u32, of));
+                }
+                _ if is_recorded => {
+                    for role in RoleId::all(n_roles) {
+                        playout.choices(role, |step, of| make(role, step, of));
+                    }
+                }
+                _ => {}
+            }
+            playouts.push(Landed {
+                leaf: leaf as u32,
+                steps,
+                made: is_recorded.then_some((start, made.len() as u32)),
+            });
+        });
+        self.n_steps += n_steps;
+        self.n_cuts += n_cuts;
+    }
+
+    /// Sorts playouts by their leaves.
+    fn put_in_order(&mut self) {
+        let mut end = 0;
+        for leaf in &mut self.leaves {
+            leaf.playouts_end = end;
+            end += leaf.n;
+        }
+        self.order.clear();
+        self.order.resize(self.playouts.len(), 0);
+        for (idx, playout) in self.playouts.iter().enumerate() {
+            let leaf = &mut self.leaves[playout.leaf as usize];
+            self.order[leaf.playouts_end as usize] = idx as u32;
+            leaf.playouts_end += 1;
+        }
+    }
+
+    /// Adds up values and moves.
+    fn put_together(&mut self) {
+        self.seen.clear();
+        let mut first = 0;
+        for leaf_idx in 0..self.leaves.len() {
+            let end = self.leaves[leaf_idx].playouts_end as usize;
+            if let Some(sightings) = &mut self.sightings {
+                sightings.begin();
+            }
+            for at in first..end {
+                self.add_up(leaf_idx, self.order[at] as usize);
+            }
+            first = end;
+            if let Some(sightings) = &self.sightings {
+                self.seen.extend_from_slice(sightings.list());
+            }
+            self.leaves[leaf_idx].seen_end = self.seen.len() as u32;
+        }
+    }
+
+    /// Adds up a playout.
+    fn add_up(&mut self, leaf_idx: usize, idx: usize) {
+        let n_roles = self.n_roles;
+        let Landed { steps, made, .. } = self.playouts[idx];
+        let factor = self.power(steps as usize);
+        let worths = &self.worths[idx * n_roles..(idx + 1) * n_roles];
+        let sums = &mut self.sums[leaf_idx * n_roles..(leaf_idx + 1) * n_roles];
+        for (sum, worth) in sums.iter_mut().zip(worths) {
+            *sum += worth * factor;
+        }
+        let Some((start, end)) = made else { return };
+        let sums = &mut self.recorded_sums[leaf_idx * n_roles..(leaf_idx + 1) * n_roles];
+        for (sum, worth) in sums.iter_mut().zip(worths) {
+            *sum += worth * factor;
+        }
+        if let Some(sightings) = &mut self.sightings {
+            sightings.begin_playout();
+        }
+        for of in &self.made[start as usize..end as usize] {
+            let role = of.role as usize;
+            let value = (worths[role] * self.powers[of.to_go as usize]) as f32;
+            if let Some(tally) = &mut self.tally {
+                tally.add(role, of.of, value);
+            }
+            if let Some(sightings) = &mut self.sightings {
+                sightings.add(role, of.of, value);
+            }
+        }
+    }
+
+    /// The discount of so many steps; those of fewer steps are known then.
+    fn power(&mut self, steps: usize) -> f64 {
+        while self.powers.len() <= steps {
+            let last = self.powers[self.powers.len() - 1];
+            self.powers.push(last * self.discount);
+        }
+        self.powers[steps]
+    }
+
+    /// The legal moves of a role in a leaf.
+    pub(crate) fn legal(&self, leaf: usize, role: usize) -> &[MoveId] {
+        let start = match role {
+            0 => self.leaves[leaf].first_legal,
+            _ => self.ends[leaf * self.n_roles + role - 1],
+        };
+        &self.legal[start as usize..self.ends[leaf * self.n_roles + role] as usize]
+    }
+
+    /// Per role: the sum of values of all playouts of a leaf, or what its end is worth.
+    pub(crate) fn sums(&self, leaf: usize) -> &[f64] {
+        &self.sums[leaf * self.n_roles..(leaf + 1) * self.n_roles]
+    }
+
+    /// The same for those that were recorded.
+    pub(crate) fn recorded_sums(&self, leaf: usize) -> &[f64] {
+        &self.recorded_sums[leaf * self.n_roles..(leaf + 1) * self.n_roles]
+    }
+
+    /// The moves of the recorded playouts of a leaf.
+    pub(crate) fn seen(&self, leaf: usize) -> &[Sighting] {
+        let start = match leaf {
+            0 => 0,
+            _ => self.leaves[leaf - 1].seen_end,
+        };
+        &self.seen[start as usize..self.leaves[leaf].seen_end as usize]
+    }
+
+    /// How many playouts came back.
+    pub(crate) fn n_playouts(&self) -> usize {
+        self.playouts.len()
+    }
+
+    /// The playouts of a leaf.
+    pub(crate) fn playouts(&self, leaf: usize) -> impl Iterator<Item = usize> + '_ {
+        let start = match leaf {
+            0 => 0,
+            _ => self.leaves[leaf - 1].playouts_end,
+        };
+        let of_leaf = start as usize..self.leaves[leaf].playouts_end as usize;
+        self.order[of_leaf].iter().map(|&idx| idx as usize)
+    }
+
+    /// The first moves of a playout, and what they were worth, by role.
+    pub(crate) fn firsts(&self, playout: usize) -> impl Iterator<Item = (MoveId, f64)> + '_ {
+        let at = playout * self.n_roles..(playout + 1) * self.n_roles;
+        let factor = self.powers[self.playouts[playout].steps as usize - 1];
+        let worths = self.worths[at.clone()].iter();
+        let worths = worths.map(move |worth| worth * factor);
+        self.firsts[at].iter().copied().zip(worths)
+    }
+
+    /// What a playout of a single-player game was worth, and its moves.
+    pub(crate) fn line(&self, playout: usize) -> (f64, impl Iterator<Item = MoveId> + '_) {
+        let (start, end) = self.playouts[playout].made.unwrap_or_default();
+        let made = &self.made[start as usize..end as usize];
+        (self.worths[playout], made.iter().map(|of| of.of))
+    }
+}
+
+/// Runs lanes until all playouts have ended, or it is time to stop.
+fn run(lanes: &mut Lanes, limits: &Limits, steps_per_look: &mut u64) {
+    if !limits.is_timed() {
+        lanes.run(Until::Idle);
+        return;
+    }
+    let mut n_done = 0;
+    let mut last = Instant::now();
+    while !lanes.is_idle() {
+        if limits.is_over() {
+            lanes.cancel();
+            return;
+        }
+        let n_steps = (*steps_per_look).min(ROUND - n_done % ROUND);
+        lanes.run(Until::Steps(n_steps));
+        n_done += n_steps;
+        let now = Instant::now();
+        let took = now - last;
+        last = now;
+        if took > LOOK * 2 {
+            *steps_per_look = (*steps_per_look / 2).max(1);
+        } else if took < LOOK / 2 {
+            *steps_per_look = (*steps_per_look * 2).min(ROUND);
+        }
+    }
+    let rest = n_done.next_multiple_of(ROUND) - n_done;
+    lanes.run(Until::Steps(rest));
+}
