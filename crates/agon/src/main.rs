@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done and good, 1 done and not good, 2 the call itself was wrong.
 
+mod clock;
 mod commands;
 mod person;
 mod sheet;

@@ -3,12 +3,15 @@
 //! Used by all commands that show one, live or from a record.
 
 use std::io::Write;
+use std::time::Duration;
 
 use agon::board::{board_of, board_text};
 use agon::library::{About, Board};
 use agon_arena::{Event, MatchRecord, ThoughtRecord};
 use agon_engine::{Game, RoleId, State};
 use agon_protocol::Term;
+
+use crate::clock::Clock;
 
 /// The names of the roles in order.
 pub(crate) fn roles(game: &Game) -> Vec<String> {
@@ -17,12 +20,36 @@ pub(crate) fn roles(game: &Game) -> Vec<String> {
         .collect()
 }
 
+/// Which clock people see while players think.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ClockKind {
+    /// None.
+    None,
+    /// One that tells what has passed.
+    Open,
+    /// One that also tells what there is.
+    Play(Duration),
+}
+
+impl ClockKind {
+    fn start(self, step: usize) -> Option<Clock> {
+        match self {
+            ClockKind::None => None,
+            ClockKind::Open => Clock::start(step, None),
+            ClockKind::Play(clock) => Clock::start(step, Some(clock)),
+        }
+    }
+}
+
 /// A match as people see it.
 pub(crate) struct Show<'a> {
     game: &'a Game,
     board: Option<Board>,
     roles: Vec<String>,
     out: Box<dyn Write>,
+    /// What runs while players think.
+    clock: ClockKind,
+    running: Option<Clock>,
     /// The first error of `out`; nothing is written after it.
     error: Option<std::io::Error>,
 }
@@ -35,8 +62,16 @@ impl<'a> Show<'a> {
             board: board_of(game, about),
             roles: roles(game),
             out,
+            clock: ClockKind::None,
+            running: None,
             error: None,
         }
+    }
+
+    /// The same, with a clock on the terminal while players think.
+    pub(crate) fn with_clock(mut self, clock: ClockKind) -> Show<'a> {
+        self.clock = clock;
+        self
     }
 
     /// The first error of the output, if there was one.
@@ -64,8 +99,13 @@ impl<'a> Show<'a> {
         if self.error.is_some() {
             return;
         }
+        self.running = None;
         let shown = match event {
-            Event::State { state, .. } => self.state(state),
+            Event::State { step, state } => {
+                let shown = self.state(state).and_then(|()| self.out.flush());
+                self.running = self.clock.start(step + 1);
+                shown
+            }
             Event::Moved {
                 step,
                 moves,
@@ -115,6 +155,7 @@ impl<'a> Show<'a> {
 
     /// How it ended, and what everybody got.
     pub(crate) fn result(&mut self, record: &MatchRecord) -> std::io::Result<()> {
+        self.running = None;
         let steps = record.moves.len();
         let plural = if steps == 1 { "" } else { "s" };
         let ending = record.agon.as_ref().map(|details| &details.ending);

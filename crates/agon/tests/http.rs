@@ -1,16 +1,19 @@
 //! Whole matches over HTTP on loopback: players as processes of their own, hosted by `agon match`, and players that do
 //! everything wrong.
 
+mod playing;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_arena::{FaultKind, MatchRecord};
+use playing::{Playing, agon, empty_folder, play, read_record, run};
 
 /// Two roles choose three times each, one after the other.
 const TURNS: &str = "(role a) (role b) (init (step 1)) (init (control a)) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5)
@@ -41,9 +44,7 @@ const LAMP: &str = "(role robot) (init (lamp off)) (legal robot push) (legal rob
 
 /// A folder with these sheets for one test.
 fn folder(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("http_{test}"));
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the folder can be made");
+    let path = empty_folder(&format!("http_{test}"));
     let sheets = [
         ("turns", TURNS),
         ("fingers", FINGERS),
@@ -54,65 +55,6 @@ fn folder(test: &str) -> PathBuf {
         fs::write(path.join(format!("{name}.kif")), sheet).expect("it can be written");
     }
     path
-}
-
-fn agon(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
-    command.args(args).current_dir(folder);
-    command
-}
-
-fn run(folder: &Path, args: &[&str]) -> Output {
-    agon(folder, args).output().expect("the binary runs")
-}
-
-/// A player process, which ends with the test.
-struct Playing {
-    child: Child,
-    url: String,
-}
-
-impl Playing {
-    fn start(folder: &Path, args: &[&str]) -> Playing {
-        let mut command = agon(folder, &["player", "--port", "0", "--quiet"]);
-        let mut child = command
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
-        let mut line = String::new();
-        let out = child.stdout.take().expect("it has an output");
-        BufReader::new(out)
-            .read_line(&mut line)
-            .expect("it says where it is");
-        let (_, url) = line.trim().split_once(" at ").expect("it says where");
-        Playing {
-            child,
-            url: url.to_owned(),
-        }
-    }
-}
-
-impl Drop for Playing {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Plays a match, lets `agon replay` check its record, and returns it.
-fn play(folder: &Path, game: &str, players: &[&str], more: &[&str]) -> MatchRecord {
-    let mut args = vec!["match", game];
-    args.extend_from_slice(players);
-    args.extend(["--start-clock", "2", "--play-clock", "1", "--seed", "1"]);
-    args.extend(["--quiet", "--record", "match.json"]);
-    args.extend_from_slice(more);
-    let output = run(folder, &args);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let replayed = run(folder, &["replay", "match.json", "--quiet", "--verify"]);
-    assert_eq!(replayed.status.code(), Some(0), "{replayed:?}");
-    let text = fs::read_to_string(folder.join("match.json")).expect("it was written");
-    serde_json::from_str(&text).expect("it is a record")
 }
 
 #[test]
@@ -134,6 +76,31 @@ fn players_in_processes_of_their_own_play_all_kinds_of_games() {
         assert_eq!(record.player_names_from_host, urls[..n_roles]);
         let details = record.agon.expect("it is ours");
         assert_eq!(details.seats[0].parameters["name"], "agon");
+    }
+}
+
+#[test]
+fn built_in_games_are_played_to_the_end() {
+    let folder = folder("built_in");
+    let player = || Playing::start(&folder, &["--player", "random"]);
+    let players = [player(), player(), player()];
+    let urls: Vec<&str> = players.iter().map(|player| player.url.as_str()).collect();
+    for (game, n_roles) in [
+        ("breakthrough", 2),
+        ("roshambo", 2),
+        ("connect_four_3", 3),
+        ("eight_puzzle", 1),
+    ] {
+        let record = play(&folder, game, &urls[..n_roles], &[]);
+        assert!(
+            record.is_completed && record.goal_values.is_some(),
+            "{game}"
+        );
+        assert!(
+            record.errors.iter().flatten().all(String::is_empty),
+            "{game}: {:?}",
+            record.errors
+        );
     }
 }
 
@@ -235,6 +202,14 @@ fn respond(mut stream: TcpStream, body: &str) {
     );
 }
 
+/// What is legal for the first role of `turns` when it is asked for the n-th time.
+fn legal(n_plays: usize) -> &'static str {
+    match n_plays % 2 {
+        1 => "(Go left)",
+        _ => "noop",
+    }
+}
+
 /// Plays `turns` between such a player and one of ours; the errors of the odd one and the kinds of its faults.
 fn errors(
     test: &str,
@@ -255,14 +230,7 @@ fn errors(
 fn a_player_that_hangs() {
     let (errors, kinds) = errors("hangs", |n_plays, stream| match n_plays {
         1 => thread::sleep(Duration::from_secs(5)),
-        _ => respond(
-            stream,
-            if n_plays % 2 == 1 {
-                "(go left)"
-            } else {
-                "noop"
-            },
-        ),
+        _ => respond(stream, legal(n_plays)),
     });
     assert_eq!(errors, ["", "TO", "", "", ""]);
     assert_eq!(kinds, [FaultKind::Late]);
@@ -274,16 +242,122 @@ fn a_player_that_answers_too_late() {
         if n_plays == 3 {
             thread::sleep(Duration::from_millis(2500));
         }
-        respond(
-            stream,
-            if n_plays % 2 == 1 {
-                "(Go left)"
-            } else {
-                "noop"
-            },
-        );
+        respond(stream, legal(n_plays));
     });
     assert_eq!(errors, ["", "", "", "TO", ""]);
+}
+
+#[test]
+fn a_player_that_drips_its_answer() {
+    let (errors, _) = errors("drips", |n_plays, mut stream| {
+        if n_plays > 1 {
+            return respond(stream, legal(n_plays));
+        }
+        for byte in b"HTTP/1.0 200 OK\r\nContent-length: 9\r\n\r\n(Go left)" {
+            let _ = stream.write_all(&[*byte]);
+            thread::sleep(Duration::from_millis(200));
+        }
+    });
+    assert_eq!(errors, ["", "TO", "", "", ""]);
+}
+
+#[test]
+fn a_player_that_hangs_up_in_the_middle() {
+    let (errors, kinds) = errors("half", |n_plays, mut stream| match n_plays {
+        1 => {
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-le");
+        }
+        2 => {
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-length: 9\r\n\r\n");
+        }
+        3 => {
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-length: 9\r\n\r\n(Go le");
+        }
+        _ => {
+            let _ = stream.write_all(b"HTTP/1.0 500 Sorry\r\n\r\n");
+        }
+    });
+    assert_eq!(
+        errors[1..],
+        ["CE", "CE", "IL (Go le", "IL the answer is 500 Sorry"]
+    );
+    let (lost, unreadable) = (FaultKind::Connection, FaultKind::Unreadable);
+    assert_eq!(kinds[1..], [lost, unreadable, unreadable]);
+}
+
+#[test]
+fn a_player_that_never_ends_its_answer() {
+    let (errors, kinds) = errors("endless", |n_plays, mut stream| {
+        if n_plays == 2 {
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n");
+            while stream.write_all(&[b'x'; 65536]).is_ok() {}
+        } else {
+            respond(stream, legal(n_plays));
+        }
+    });
+    assert_eq!(
+        errors,
+        [
+            "",
+            "",
+            "IL a message may have 1048576 bytes at most",
+            "",
+            ""
+        ]
+    );
+    assert_eq!(kinds, [FaultKind::Unreadable]);
+}
+
+#[test]
+fn a_player_that_is_sloppy_is_understood() {
+    let answers: [&[u8]; 4] = [
+        b"HTTP/1.0 200 OK\r\n\r\n  ( GO\tLEFT )\r\n",
+        b"http/1.1 200\ncontent-LENGTH : 6\n\nnoop\r\n",
+        b"\r\nHTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n(go \r\n5\r\nleft)\r\n0\r\n\r\n",
+        b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\nnoop (explanation \"I wait\")",
+    ];
+    let (errors, _) = errors("sloppy", move |n_plays, mut stream| {
+        let _ = stream.write_all(answers[n_plays - 1]);
+    });
+    assert_eq!(errors, [""; 5]);
+}
+
+#[test]
+fn a_player_that_hangs_at_the_start_still_plays() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let url = format!("http://{}", listener.local_addr().expect("it has one"));
+    thread::spawn(move || {
+        let (mut n_plays, mut hung) = (0, Vec::new());
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let message = read_message(&mut stream);
+            if message.starts_with("( START") {
+                hung.push(stream);
+            } else {
+                n_plays += usize::from(message.starts_with("( PLAY"));
+                respond(stream, legal(n_plays));
+            }
+        }
+    });
+    let record = play(&folder("start"), "turns.kif", &[&url, "legal"], &[]);
+    let errors: Vec<&str> = record.errors.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(errors, ["TO", "", "", "", ""]);
+}
+
+#[test]
+fn a_player_that_is_in_another_match() {
+    let folder = folder("other");
+    let player = Playing::start(&folder, &["--player", "legal"]);
+    let rules = TURNS.replace('\n', " ");
+    assert_eq!(player.say(&format!("(START m a ({rules}) 60 60)")), "ready");
+    let record = play(&folder, "turns.kif", &[&player.url, "legal"], &[]);
+    assert_eq!(record.n_errors(0), 5);
+    assert!(
+        record.errors.iter().all(|row| row[0] == "IL busy"),
+        "{:?}",
+        record.errors
+    );
+    assert_eq!(player.say("(PLAY m nil)"), "( Go left )");
 }
 
 #[test]
@@ -334,14 +408,7 @@ fn a_player_that_dies() {
         if n_plays == 3 {
             drop(player.lock().expect("nobody panics").take());
         }
-        respond(
-            stream,
-            if n_plays % 2 == 0 {
-                "(Go left)"
-            } else {
-                "noop"
-            },
-        );
+        respond(stream, legal(n_plays + 1));
     });
     let record = play(&folder, "turns.kif", &[&url, &other], &[]);
     let errors: Vec<&str> = record.errors.iter().map(|row| row[0].as_str()).collect();
@@ -375,8 +442,7 @@ fn whoever_interrupts_the_match_aborts_it_for_everybody() {
     assert_eq!(child.wait().expect("it ends").code(), Some(1));
     let replayed = run(&folder, &["replay", "match.json", "--quiet"]);
     assert_eq!(replayed.status.code(), Some(0), "{replayed:?}");
-    let text = fs::read_to_string(folder.join("match.json")).expect("it was written");
-    let record: MatchRecord = serde_json::from_str(&text).expect("it is a record");
+    let record = read_record(&folder.join("match.json"));
     assert!(record.is_aborted && !record.is_completed);
     assert_eq!(record.moves, [["( Go left )", "noop"]]);
 }

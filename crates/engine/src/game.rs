@@ -62,6 +62,47 @@ impl Game {
         Ok(Game { rules, engine })
     }
 
+    /// Compiles a game into a network and nothing else.
+    ///
+    /// # Errors
+    /// If it does not ground within the limits, or `stop` answers true.
+    pub fn network(
+        rules: Arc<Rules>,
+        limits: &GroundLimits,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Game, GroundError> {
+        let program = ground(&rules, limits, stop)?;
+        let engine = Engine::Network(Arc::new(Grounded::new(program, &Pass::ALL)));
+        Ok(Game { rules, engine })
+    }
+
+    /// A game on the interpreter, without trying anything else.
+    ///
+    /// # Errors
+    /// If the interpreter cannot run it.
+    pub fn interpret(rules: Arc<Rules>) -> Result<Game, InterpreterError> {
+        Interpreter::new(rules).map(Game::interpreted)
+    }
+
+    /// A game on the interpreter as soon as it can be had, and slower for it: see [`Interpreter::quick`].
+    ///
+    /// # Errors
+    /// If the interpreter cannot run it.
+    pub fn interpret_quickly(rules: Arc<Rules>) -> Result<Game, InterpreterError> {
+        Interpreter::quick(rules).map(Game::interpreted)
+    }
+
+    fn interpreted(interpreter: Interpreter) -> Game {
+        // Nobody has tried to ground it.
+        let error = GroundError::Stopped {
+            rule: String::new(),
+            line: 0,
+        };
+        let rules = Arc::clone(interpreter.rules());
+        let engine = Engine::Interpreter(Arc::new(interpreter), error);
+        Game { rules, engine }
+    }
+
     /// The rules that it was compiled from.
     #[must_use]
     pub fn rules(&self) -> &Arc<Rules> {

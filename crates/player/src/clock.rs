@@ -1,8 +1,9 @@
 //! From the clock of a match to the deadlines of one answer.
 //!
 //! An answer needs time to get to the manager, so that thinking ends a margin before the clock runs out, and a bot that
-//! has not come back after half of the margin is not waited for. A margin is never more than a tenth of the clock. Besides,
-//! what bots take longer than they may is measured, and thinking ends so much earlier the next time.
+//! has not come back after half of the margin is not waited for. A margin is never more than an eighth of the clock. Besides,
+//! what bots take longer than they may is measured; thinking ends so much earlier the next time, and waiting for it half as
+//! much, because a machine that is late for one thing is late for the other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -61,10 +62,11 @@ impl Deadlines {
         overrun: Duration,
     ) -> Deadlines {
         let clock = clock.min(LONGEST);
-        let margin = margin.min(clock / 10);
+        let margin = margin.min(clock / 8);
+        let early = margin + overrun.min(clock / 4);
         Deadlines {
-            think: received + clock - margin - overrun.min(clock / 4),
-            answer: received + clock - margin / 2,
+            think: received + clock - early,
+            answer: received + clock - early / 2,
         }
     }
 
@@ -101,14 +103,14 @@ mod tests {
     #[test]
     fn thinking_ends_a_margin_before_the_clock() {
         check(Duration::from_secs(10), 0, [9800, 9900]);
-        check(Duration::from_secs(1), 0, [900, 950]);
+        check(Duration::from_secs(1), 0, [875, 937]);
         check(Duration::ZERO, 0, [0, 0]);
     }
 
     #[test]
     fn what_bots_take_too_long_is_taken_off() {
-        check(Duration::from_secs(1), 30, [870, 950]);
-        check(Duration::from_secs(1), 3000, [650, 950]);
+        check(Duration::from_secs(1), 30, [845, 922]);
+        check(Duration::from_secs(1), 3000, [625, 812]);
     }
 
     #[test]

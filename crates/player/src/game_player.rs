@@ -28,7 +28,7 @@ pub struct Settings {
     pub budget: Budget,
     /// Seed of its first match; the next ones count up.
     pub seed: u64,
-    /// How long before the clock runs out its answers are ready; never more than a tenth of the clock.
+    /// How long before the clock runs out its answers are ready; never more than an eighth of the clock.
     pub margin: Duration,
     /// Whether it thinks on while others do. The same seed then no longer gives the same match.
     pub ponders: bool,

@@ -1,32 +1,33 @@
 //! Keeps one match: where it stands, on which engine, and who thinks about it. On a thread of its own.
 //!
 //! In: [`Command`]s from one inbox: questions of the manager, games that are compiled, opinions of the bot. Out: to whoever
-//! asked, first a legal move that is in hand, then what the bot decides. The keeper itself never waits for anything but
-//! its inbox and the engine, so that a move is in hand as soon as the engine can tell one.
+//! asked, first a legal move that is in hand, then better ones as the bot thinks, then what it decides. The keeper itself
+//! never waits for anything but its inbox and the engine, so that a move is in hand as soon as the engine can tell one.
 //!
-//! A match begins on whichever engine is ready first. When the network comes later, the moves so far are played again on
-//! it, and a new bot goes on where the match stands. Between questions the bot may go on thinking about the state it knows:
-//! a tree that grows there is not lost when the match goes on.
+//! A match begins on whichever engine is ready first. When a better one comes later, the moves so far are played again on
+//! it, and a new bot goes on where the match stands. Between questions the bot may go on thinking about the state it knows,
+//! until it is told to stop: a tree that grows there is not lost when the match goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
-use agon_protocol::{Rules, StopFlag, Term, Thought, WeighedMove};
-use agon_search::{Limits, MoveReport, Report};
+use agon_engine::{Game, Machine, MoveId, RoleId, State};
+use agon_protocol::{Rules, StopFlag, Term, Thought};
+use agon_search::{Decision, Limits, Report};
 
 use crate::clock::{LONGEST, Overrun};
-use crate::compile::{BLINK, Compiled, PATIENCE, compile_interpreter, compile_network};
+use crate::compile::{BLINK, Compiled, Grade, PATIENCE, compile_interpreters, compile_network};
 use crate::fallback::Fallback;
 use crate::game_player::MakeBot;
-use crate::thinker::{Opinion, Thinker};
+use crate::spelling::{joint_move, term, thought};
+use crate::thinker::{Opinion, Thinker, Token, View};
 
 /// A bot that failed so often is not tried again in this match.
 const MOST_FAILURES: u32 = 3;
-/// So many moves of a decision are told.
-const MOST_MOVES: usize = 10;
+/// A bot that let so many questions pass without coming back from the first one will not come back: it failed.
+const MOST_MISSED: u32 = 2;
 /// Nobody ponders for longer than two clocks and this: the manager is gone.
 const PONDER: Duration = Duration::from_secs(10);
 
@@ -75,12 +76,30 @@ pub(crate) enum Progress {
     Prepared,
     /// No engine can run the game.
     Refused,
-    /// A legal move, thought about or not; the last one told is the best.
-    InHand(Term),
+    /// A legal move; the last one told is the best.
+    InHand(InHand),
     /// The decision.
     Decided(Term, Thought),
     /// There is no legal move.
     NoMove,
+}
+
+/// A legal move that can be told at any time.
+#[derive(Clone, Debug)]
+pub(crate) struct InHand {
+    pub(crate) of: Term,
+    /// Whether the bot has begun to think about it.
+    pub(crate) is_thought: bool,
+}
+
+impl InHand {
+    /// What it is, for those who wonder.
+    pub(crate) fn words(&self) -> &'static str {
+        match self.is_thought {
+            true => "its best move so far",
+            false => "any legal move",
+        }
+    }
 }
 
 /// Keeps a match until it is told to end.
@@ -90,13 +109,16 @@ pub(crate) fn keep(
     outbox: Sender<Command>,
     inbox: &Receiver<Command>,
     stop: &StopFlag,
+    token: Token,
 ) {
     let mut keeper = Keeper {
         fallback: Fallback::new(begin.seed),
         begin,
         outbox,
         starter,
+        token,
         n_compiling: 0,
+        is_outdone: StopFlag::new(),
         is_prepared: false,
         position: None,
         history: Vec::new(),
@@ -104,18 +126,13 @@ pub(crate) fn keep(
         asked: None,
         thinker: None,
         n_failures: 0,
+        n_missed: 0,
         number: 0,
         pondering: None,
     };
     // A panic of an engine ends the keeper; whoever asks finds nobody and says what was in hand.
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        keeper.prepare(inbox, stop);
-        for command in inbox {
-            if !keeper.take(command) {
-                break;
-            }
-        }
-    }));
+    let _ = catch_unwind(AssertUnwindSafe(|| keeper.run(inbox, stop)));
+    keeper.is_outdone.raise();
     keeper.stop_pondering();
 }
 
@@ -124,8 +141,11 @@ struct Keeper {
     begin: Beginning,
     outbox: Sender<Command>,
     starter: Sender<Progress>,
+    token: Token,
     // Where it stands.
-    n_compiling: u32,
+    n_compiling: usize,
+    /// Raised when there is nothing left to be compiled for.
+    is_outdone: StopFlag,
     is_prepared: bool,
     position: Option<Position>,
     history: Vec<Vec<Term>>,
@@ -135,51 +155,85 @@ struct Keeper {
     // Who thinks.
     thinker: Option<Thinker>,
     n_failures: u32,
+    /// Questions that came while it was busy with an earlier one.
+    n_missed: u32,
     number: u64,
-    pondering: Option<StopFlag>,
+    pondering: Option<Pondering>,
     fallback: Fallback,
+}
+
+/// The bot thinks for itself.
+struct Pondering {
+    stop: StopFlag,
+    /// Nobody will ask any more.
+    until: Instant,
 }
 
 /// A state on an engine.
 struct Position {
+    grade: Grade,
     game: Arc<Game>,
     machine: Box<dyn Machine + Send>,
 }
 
 /// A question that the bot thinks about.
 struct Asked {
-    number: u64,
     question: Question,
     legal: Vec<MoveId>,
-    fallback: Term,
+    in_hand: InHand,
     is_in_step: bool,
 }
 
 impl Keeper {
-    /// Starts the engines.
-    fn prepare(&mut self, inbox: &Receiver<Command>, stop: &StopFlag) {
-        if let Some(game) = self.begin.known.take() {
-            self.enter(game);
-            self.be_prepared();
+    /// Works until it is told to end.
+    fn run(&mut self, inbox: &Receiver<Command>, stop: &StopFlag) {
+        if !self.prepare(inbox, stop) {
             return;
         }
-        let clock = self.begin.start_clock.max(PATIENCE).min(LONGEST);
-        self.n_compiling = 1;
-        let until = self.begin.received + clock;
-        compile_network(&self.begin.rules, until, stop, self.report());
-        match inbox.recv_timeout(BLINK) {
-            Ok(command) => {
-                self.take(command);
+        loop {
+            let until = self.pondering.as_ref().map(|pondering| pondering.until);
+            let command = match until {
+                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => inbox.recv_timeout(until.saturating_duration_since(Instant::now())),
+            };
+            let goes_on = match command {
+                Ok(command) => self.take(command),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.stop_pondering();
+                    true
+                }
+                Err(RecvTimeoutError::Disconnected) => false,
+            };
+            if !goes_on {
+                return;
             }
-            Err(RecvTimeoutError::Timeout) => {
-                self.n_compiling += 1;
-                compile_interpreter(&self.begin.rules, self.report());
-            }
-            Err(RecvTimeoutError::Disconnected) => {}
         }
     }
 
-    fn report(&self) -> impl FnOnce(Compiled) + Send + 'static {
+    /// Starts the engines; false if the match is over already.
+    fn prepare(&mut self, inbox: &Receiver<Command>, stop: &StopFlag) -> bool {
+        if let Some(game) = self.begin.known.take() {
+            let has_network = game.grounded().is_some();
+            let grade = [Grade::Planned, Grade::Network][usize::from(has_network)];
+            self.enter(grade, game);
+            self.be_prepared();
+            return true;
+        }
+        let clock = self.begin.start_clock.max(PATIENCE).min(LONGEST);
+        self.n_compiling = Grade::ALL.len();
+        let until = self.begin.received + clock;
+        compile_network(&self.begin.rules, until, stop, self.report());
+        let goes_on = match inbox.recv_timeout(BLINK) {
+            Ok(command) => self.take(command),
+            Err(_) => true,
+        };
+        if goes_on && !self.has_network() {
+            compile_interpreters(&self.begin.rules, &self.is_outdone, self.report());
+        }
+        goes_on
+    }
+
+    fn report(&self) -> impl Fn(Compiled) + Send + 'static {
         let outbox = self.outbox.clone();
         move |compiled| {
             // Nobody listens once the match is over.
@@ -201,20 +255,22 @@ impl Keeper {
     /// An engine is ready: the first one, or one that is better than the one at hand.
     fn compiled(&mut self, compiled: Compiled) {
         self.n_compiling = self.n_compiling.saturating_sub(1);
-        let is_better = |game: &Arc<Game>| self.position.is_none() || game.grounded().is_some();
-        if let Some(game) = compiled.ok().filter(is_better) {
-            self.enter(game);
+        let at_hand = self.position.as_ref().map(|position| position.grade);
+        let grade = compiled.grade;
+        if let Some(game) = compiled.game.ok().filter(|_| Some(grade) > at_hand) {
+            self.enter(grade, game);
         }
-        let has_network = self
-            .position
-            .as_ref()
-            .is_some_and(|position| position.game.grounded().is_some());
-        if has_network || self.n_compiling == 0 {
+        if self.has_network() || self.n_compiling == 0 {
             self.be_prepared();
         }
         if let Some(question) = self.waiting.take_if(|_| self.position.is_some()) {
             self.play(question);
         }
+    }
+
+    fn has_network(&self) -> bool {
+        let position = self.position.as_ref();
+        position.is_some_and(|position| position.grade == Grade::Network)
     }
 
     /// There will be no better engine than the one at hand.
@@ -233,7 +289,7 @@ impl Keeper {
     }
 
     /// Takes the match to an engine: plays its moves again and goes on there.
-    fn enter(&mut self, game: Arc<Game>) {
+    fn enter(&mut self, grade: Grade, game: Arc<Game>) {
         let mut machine = game.machine();
         for moves in &self.history {
             match joint_move(&game, &mut *machine, moves) {
@@ -242,11 +298,20 @@ impl Keeper {
                 None => return,
             }
         }
-        self.position = Some(Position { game, machine });
+        // Asked now, so that a move is in hand at once when the manager wants one.
+        machine.legal_moves(self.begin.role);
+        self.position = Some(Position {
+            grade,
+            game,
+            machine,
+        });
+        if grade == Grade::Network {
+            self.is_outdone.raise();
+        }
         self.stop_pondering();
         self.thinker = self.start_thinker();
         if let Some(asked) = self.asked.take() {
-            self.consider(asked.question, asked.is_in_step);
+            self.consider(asked.question, asked.is_in_step, Some(asked.in_hand));
         }
     }
 
@@ -260,15 +325,18 @@ impl Keeper {
         let tell = move |opinion| {
             let _ = outbox.send(Command::Opinion(opinion));
         };
-        Thinker::start(move || make(&game, seed), tell)
+        Thinker::start(move || make(&game, seed), tell, self.token.clone())
     }
 
     /// The manager wants a move.
     fn play(&mut self, mut question: Question) {
         self.stop_pondering();
         if self.asked.take().is_some() {
-            // The bot has not even come back from the question before.
-            self.fail();
+            // The bot has not even come back from the question before. It may just be slow.
+            self.n_missed += 1;
+            if self.n_missed >= MOST_MISSED {
+                self.fail();
+            }
         }
         if self.position.is_none() {
             self.waiting = Some(question);
@@ -276,12 +344,12 @@ impl Keeper {
         }
         let moves = question.moves.take();
         let is_in_step = moves.is_none_or(|moves| self.apply(moves));
-        self.consider(question, is_in_step);
+        self.consider(question, is_in_step, None);
     }
 
     /// Goes on by what all roles did; false, and the state stays, if that is no joint move here.
     fn apply(&mut self, moves: Vec<Term>) -> bool {
-        let Some(Position { game, machine }) = &mut self.position else {
+        let Some(Position { game, machine, .. }) = &mut self.position else {
             return false;
         };
         let Some(joint) = joint_move(game, &mut **machine, &moves) else {
@@ -295,28 +363,38 @@ impl Keeper {
         true
     }
 
-    /// Takes a legal move in hand and asks the bot.
-    fn consider(&mut self, question: Question, is_in_step: bool) {
-        let Some(Position { game, machine }) = &mut self.position else {
+    /// Takes a legal move in hand, unless there is one, and asks the bot.
+    fn consider(&mut self, question: Question, is_in_step: bool, in_hand: Option<InHand>) {
+        let Some(Position { game, machine, .. }) = &mut self.position else {
             return;
         };
         let role = self.begin.role;
         let legal = machine.legal_moves(role).to_vec();
-        let fallback = self.fallback.draw(&legal);
-        let fallback = fallback.and_then(|of| Term::read(&game.move_text(role, of)).ok());
-        let Some(fallback) = fallback else {
-            let _ = question.asker.send(Progress::NoMove);
+        let any = self
+            .fallback
+            .draw(&legal)
+            .and_then(|of| term(game, role, of));
+        let any = any.map(|of| InHand {
+            of,
+            is_thought: false,
+        });
+        let Some(in_hand) = in_hand.or(any) else {
+            if self.n_compiling > 0 {
+                // Perhaps it is too much for this engine, and not for the next one.
+                self.waiting = Some(question);
+            } else {
+                let _ = question.asker.send(Progress::NoMove);
+            }
             return;
         };
-        let _ = question.asker.send(Progress::InHand(fallback.clone()));
+        let _ = question.asker.send(Progress::InHand(in_hand.clone()));
         let state = machine.state();
         let limits = question.limits.clone();
         let number = self.next_number();
         self.asked = Some(Asked {
-            number,
             question,
             legal,
-            fallback,
+            in_hand,
             is_in_step,
         });
         if !self.ask_bot(number, &state, limits) {
@@ -340,30 +418,24 @@ impl Keeper {
 
     /// The bot has thought: about the question, or for itself, or about something long past.
     fn hear(&mut self, opinion: Opinion) {
+        self.n_missed = 0;
         if opinion.number != self.number {
             return;
         }
+        let decision = match opinion.view {
+            View::Leaning(of) => return self.lean(of),
+            View::Decided(decision) => Ok(decision),
+            View::Failed(words) => Err(format!("the bot panicked: {words}")),
+        };
         self.pondering = None;
-        let has_failed = opinion.decision.is_err();
-        let decision = opinion
-            .decision
-            .map_err(|words| format!("the bot panicked: {words}"));
-        if self
-            .asked
-            .as_ref()
-            .is_none_or(|asked| asked.number != opinion.number)
-        {
-            if has_failed {
+        let Some(asked) = &self.asked else {
+            if decision.is_err() {
                 self.fail();
             }
             return;
-        }
-        let is_legal = |of: &MoveId| {
-            self.asked
-                .as_ref()
-                .is_some_and(|asked| asked.legal.contains(of))
         };
-        let decision = decision.and_then(|decision| match is_legal(&decision.of) {
+        let is_legal = |decision: &Decision| asked.legal.contains(&decision.of);
+        let decision = decision.and_then(|decision| match is_legal(&decision) {
             true => Ok(decision),
             false => Err("the bot chose what is not legal".to_owned()),
         });
@@ -377,8 +449,29 @@ impl Keeper {
         }
     }
 
+    /// The bot is still at it and likes this move best so far.
+    fn lean(&mut self, of: MoveId) {
+        let (Some(asked), Some(position)) = (&mut self.asked, &self.position) else {
+            return;
+        };
+        if !asked.legal.contains(&of) {
+            return;
+        }
+        let Some(of) = term(&position.game, self.begin.role, of) else {
+            return;
+        };
+        asked.in_hand = InHand {
+            of,
+            is_thought: true,
+        };
+        let in_hand = Progress::InHand(asked.in_hand.clone());
+        // Whoever asked may have had to go.
+        let _ = asked.question.asker.send(in_hand);
+    }
+
     fn fail(&mut self) {
         self.thinker = None;
+        self.n_missed = 0;
         self.n_failures += 1;
     }
 
@@ -391,16 +484,16 @@ impl Keeper {
         let (of, mut thought) = match decision {
             Ok((of, report)) => {
                 self.measure(&asked.question.limits);
-                let of = Term::read(&game.move_text(role, of)).ok();
-                (of.unwrap_or(asked.fallback), thought(game, role, &report))
+                let of = term(game, role, of);
+                (of.unwrap_or(asked.in_hand.of), thought(game, role, &report))
             }
             Err(failure) => {
-                let note = Some(format!("{failure}: any legal move"));
+                let note = Some(format!("{failure}: {}", asked.in_hand.words()));
                 let thought = Thought {
                     note,
                     ..Thought::default()
                 };
-                (asked.fallback, thought)
+                (asked.in_hand.of, thought)
             }
         };
         if !asked.is_in_step {
@@ -431,192 +524,25 @@ impl Keeper {
             return;
         }
         let stop = StopFlag::new();
-        let most = self.begin.play_clock.min(LONGEST / 4) * 2 + PONDER;
+        // No deadline: a bot that is only told when to stop knows that it uses the time of others.
         let limits = Limits {
-            deadline: Some(Instant::now() + most),
             stop: Some(Arc::clone(stop.as_atomic())),
             ..Limits::default()
         };
         let state = position.machine.state();
-        self.pondering = Some(stop);
+        let most = self.begin.play_clock.min(LONGEST / 4) * 2 + PONDER;
+        let until = Instant::now() + most;
+        self.pondering = Some(Pondering { stop, until });
         let number = self.next_number();
         self.ask_bot(number, &state, limits);
     }
 
     fn stop_pondering(&mut self) {
-        if let Some(stop) = self.pondering.take() {
-            stop.raise();
+        if let Some(pondering) = self.pondering.take() {
+            pondering.stop.raise();
         }
-    }
-}
-
-/// What all roles did, if it is a joint move here.
-fn joint_move(game: &Game, machine: &mut dyn Machine, moves: &[Term]) -> Option<JointMove> {
-    let n_roles = game.n_roles();
-    if moves.len() != n_roles {
-        return None;
-    }
-    let mut joint = Vec::with_capacity(n_roles);
-    for (role, term) in RoleId::all(n_roles).zip(moves) {
-        let legal = machine.legal_moves(role).iter();
-        joint.push(term.pick(legal.map(|&of| (of, game.move_text(role, of))))?);
-    }
-    Some(JointMove::new(joint))
-}
-
-fn thought(game: &Game, role: RoleId, report: &Report) -> Thought {
-    let weighed = |of: &MoveReport| {
-        let text = game.move_text(role, of.of);
-        Term::read(&text).ok().map(|term| WeighedMove {
-            of: term,
-            visits: of.visits,
-            mean: of.mean,
-        })
-    };
-    let moves = report.moves.iter().take(MOST_MOVES);
-    Thought {
-        value: report.value,
-        playouts: report.playouts,
-        transitions: report.transitions,
-        time: report.time,
-        stop: report.stop.map(|stop| stop.to_string()),
-        moves: moves.filter_map(weighed).collect(),
-        note: None,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use agon_protocol::Request;
-    use agon_protocol::codec::read_request;
-    use agon_search::Preset;
-    use std::sync::mpsc::channel;
-
-    const RULES: &str = "((role a) (role b) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3)
-        (<= (legal a (go ?x)) (true (step ?x))) (legal b z)
-        (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= terminal (true (step 3))) (goal a 50) (goal b 50))";
-
-    fn rules() -> Arc<Rules> {
-        match read_request(format!("(preview {RULES} 5)").as_bytes()) {
-            Ok(Request::Preview { rules, .. }) => rules,
-            other => panic!("it is a PREVIEW: {other:?}"),
-        }
-    }
-
-    fn compile(rules: &Arc<Rules>, with_network: bool) -> Arc<Game> {
-        let game = Game::compile(Arc::clone(rules), &Default::default(), &|| !with_network);
-        let game = Arc::new(game.expect("it runs"));
-        assert_eq!(game.grounded().is_some(), with_network);
-        game
-    }
-
-    /// A keeper whose bot makes the first legal move, and what it is told.
-    fn keeper() -> (Keeper, Receiver<Command>, Receiver<Progress>) {
-        let preset = Preset::parse("legal").expect("it is one");
-        let (outbox, inbox) = channel();
-        let (starter, started) = channel();
-        let keeper = Keeper {
-            begin: Beginning {
-                rules: rules(),
-                role: RoleId(0),
-                received: Instant::now(),
-                start_clock: Duration::from_secs(10),
-                play_clock: Duration::from_secs(10),
-                known: None,
-                seed: 1,
-                make_bot: Arc::new(move |game, seed| preset.bot(game, seed)),
-                ponders: false,
-                overrun: Overrun::default(),
-            },
-            outbox,
-            starter,
-            n_compiling: 2,
-            is_prepared: false,
-            position: None,
-            history: Vec::new(),
-            waiting: None,
-            asked: None,
-            thinker: None,
-            n_failures: 0,
-            number: 0,
-            pondering: None,
-            fallback: Fallback::new(1),
-        };
-        (keeper, inbox, started)
-    }
-
-    fn question(moves: Option<&[&str]>) -> (Question, Receiver<Progress>) {
-        let (asker, progress) = channel();
-        let term = |text: &&str| Term::read(text).expect("it is one");
-        let question = Question {
-            moves: moves.map(|moves| moves.iter().map(term).collect()),
-            limits: Limits::playouts(1),
-            asker,
-        };
-        (question, progress)
-    }
-
-    /// Hears the bot until it has decided.
-    fn decided(
-        keeper: &mut Keeper,
-        inbox: &Receiver<Command>,
-        progress: &Receiver<Progress>,
-    ) -> String {
-        loop {
-            match progress.try_recv() {
-                Ok(Progress::Decided(of, _)) => return of.to_string(),
-                Ok(_) => {}
-                Err(_) => {
-                    keeper.take(inbox.recv().expect("the bot answers"));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_match_moves_on_to_the_network_when_it_comes() {
-        let (mut keeper, inbox, started) = keeper();
-        let rules = Arc::clone(&keeper.begin.rules);
-        // A question that comes before any engine waits for one.
-        let (first, progress) = question(None);
-        keeper.play(first);
-        assert!(progress.try_recv().is_err());
-        keeper.compiled(Ok(compile(&rules, false)));
-        assert_eq!(decided(&mut keeper, &inbox, &progress), "(go 0)");
-        assert!(started.try_recv().is_err(), "the network is still to come");
-        let (second, progress) = question(Some(&["(go 0)", "z"]));
-        keeper.play(second);
-        assert_eq!(decided(&mut keeper, &inbox, &progress), "(go 1)");
-
-        keeper.compiled(Ok(compile(&rules, true)));
-        assert!(matches!(started.try_recv(), Ok(Progress::Prepared)));
-        let (third, progress) = question(Some(&["(go 1)", "z"]));
-        keeper.play(third);
-        assert_eq!(decided(&mut keeper, &inbox, &progress), "(go 2)");
-        let position = keeper.position.as_ref().expect("there is one");
-        assert!(position.game.grounded().is_some());
-    }
-
-    #[test]
-    fn a_network_that_comes_while_the_bot_thinks_takes_over_the_question() {
-        let (mut keeper, inbox, _started) = keeper();
-        let rules = Arc::clone(&keeper.begin.rules);
-        keeper.compiled(Ok(compile(&rules, false)));
-        let (first, progress) = question(None);
-        keeper.play(first);
-        keeper.compiled(Ok(compile(&rules, true)));
-        assert!(keeper.asked.is_some());
-        assert_eq!(decided(&mut keeper, &inbox, &progress), "(go 0)");
-        assert_eq!(keeper.n_failures, 0);
-    }
-
-    #[test]
-    fn without_any_engine_the_match_is_refused() {
-        let (mut keeper, _inbox, started) = keeper();
-        keeper.compiled(Err("too large".to_owned()));
-        assert!(started.try_recv().is_err());
-        keeper.compiled(Err("too large".to_owned()));
-        assert!(matches!(started.try_recv(), Ok(Progress::Refused)));
-    }
-}
+mod tests;

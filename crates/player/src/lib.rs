@@ -33,6 +33,7 @@ mod game_player;
 mod keeper;
 mod lobby;
 mod ongoing;
+mod spelling;
 mod thinker;
 
 pub use clock::Budget;

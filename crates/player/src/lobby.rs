@@ -87,16 +87,17 @@ impl Lobby {
 
     /// Gives up matches of which nothing was heard for too long, and tells which.
     pub fn give_up(&self, now: Instant) -> Vec<MatchId> {
-        let mut given_up = Vec::new();
-        lock(&self.rooms).open.retain(|room| {
-            let is_alive = room.until > now;
-            if !is_alive {
-                room.current.raise();
-                given_up.push(room.id.clone());
-            }
-            is_alive
-        });
-        given_up
+        let mut rooms = lock(&self.rooms);
+        let all = std::mem::take(&mut rooms.open).into_iter();
+        let (open, given_up): (Vec<Room>, Vec<Room>) = all.partition(|room| room.until > now);
+        rooms.open = open;
+        // Matches take a moment to go, and nobody else waits for that.
+        drop(rooms);
+        let give_up = |room: Room| {
+            room.current.raise();
+            room.id
+        };
+        given_up.into_iter().map(give_up).collect()
     }
 
     /// Number of matches that it is in.
@@ -158,6 +159,8 @@ impl Lobby {
         let mut rooms = lock(&self.rooms);
         let idx = rooms.open.iter().position(|room| room.id == *id)?;
         let room = rooms.open.swap_remove(idx);
+        // A match takes a moment to go, and nobody else waits for that.
+        drop(rooms);
         room.current.raise();
         Some(())
     }

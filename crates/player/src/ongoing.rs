@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agon_protocol::{MatchId, Reply, StopFlag, Term, Thought};
 
 use crate::clock::{Budget, Deadlines, Overrun};
-use crate::keeper::{Beginning, Command, Progress, Question, keep};
+use crate::keeper::{Beginning, Command, InHand, Progress, Question, keep};
 
 /// So often somebody who waits looks whether anybody still wants the answer.
 const LOOK: Duration = Duration::from_millis(10);
@@ -22,6 +22,8 @@ pub(crate) struct OngoingMatch {
     pace: Pace,
     commands: Sender<Command>,
     stop: StopFlag,
+    /// Closed when everybody who worked for the match is gone.
+    gone: Receiver<()>,
     // Our last answer: better than none.
     last: Option<Term>,
 }
@@ -47,6 +49,7 @@ impl OngoingMatch {
     ) -> Option<OngoingMatch> {
         let (commands, inbox) = channel();
         let (starter, progress) = channel();
+        let (token, gone) = channel();
         let over = StopFlag::new();
         let until = Deadlines::new(
             begin.received,
@@ -60,10 +63,11 @@ impl OngoingMatch {
             pace,
             commands: commands.clone(),
             stop: over.clone(),
+            gone,
             last: None,
         };
         let thread = thread::Builder::new().name("match".to_owned());
-        let keeper = move || keep(begin, starter, commands, &inbox, &over);
+        let keeper = move || keep(begin, starter, commands, &inbox, &over, token);
         thread.spawn(keeper).ok()?;
         match wait(&progress, until.think, stop) {
             Some(Progress::Refused) => return None,
@@ -101,10 +105,10 @@ impl OngoingMatch {
         };
         // If the keeper is gone, so is the channel, and there is nothing to wait for.
         let _ = self.commands.send(Command::Play(question));
-        let mut in_hand = None;
+        let mut in_hand: Option<InHand> = None;
         let (of, note) = loop {
             match wait(&progress, deadlines.answer, stop) {
-                Some(Progress::InHand(of)) => in_hand = Some(of),
+                Some(Progress::InHand(better)) => in_hand = Some(better),
                 Some(Progress::Decided(of, thought)) => {
                     self.last = Some(of.clone());
                     let thought = Some(thought);
@@ -112,18 +116,25 @@ impl OngoingMatch {
                 }
                 Some(Progress::NoMove) => return Reply::Nil,
                 Some(Progress::Prepared | Progress::Refused) => {}
-                None => match in_hand {
-                    Some(of) => break (of, "the bot did not answer in time: any legal move"),
-                    None => match self.last.clone() {
-                        Some(of) => break (of, "the engine did not answer in time: our last move"),
-                        None => return Reply::Nil,
-                    },
+                None => match (in_hand, self.last.clone()) {
+                    (Some(in_hand), _) => {
+                        let words = in_hand.words();
+                        break (
+                            in_hand.of,
+                            format!("the bot did not answer in time: {words}"),
+                        );
+                    }
+                    (None, Some(of)) => {
+                        let note = "the engine did not answer in time: our last move";
+                        break (of, note.to_owned());
+                    }
+                    (None, None) => return Reply::Nil,
                 },
             }
         };
         self.last = Some(of.clone());
         let thought = Thought {
-            note: Some(note.to_owned()),
+            note: Some(note),
             ..Thought::default()
         };
         let thought = Some(thought);
@@ -132,10 +143,12 @@ impl OngoingMatch {
 }
 
 impl Drop for OngoingMatch {
-    /// Everybody who works for the match is told that it is over; nobody is waited for.
+    /// Everybody who works for the match is told that it is over, and has a moment to go: the memory of a match is free
+    /// before the next one begins.
     fn drop(&mut self) {
         self.stop.raise();
         let _ = self.commands.send(Command::End);
+        let _ = self.gone.recv_timeout(FAREWELL);
     }
 }
 

@@ -1,22 +1,35 @@
 //! A bot on a thread of its own, so that nobody has to wait for it.
 //!
-//! The bot is made on that thread and stays there. What it thinks is sent to whoever keeps the match, with the number of
-//! the question; a panic in it is a message as well. A bot that does not come back is left behind, and its thread ends when
-//! it does.
+//! The bot is made on that thread and stays there. What it thinks, on the way and at the end, is sent to whoever keeps the
+//! match, with the number of the question; a panic in it is a message as well. A bot that does not come back is left
+//! behind, and its thread ends when it does.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use agon_engine::{JointMove, RoleId, State};
-use agon_search::{Bot, Decision, Limits};
+use agon_engine::{JointMove, MoveId, RoleId, State};
+use agon_search::{Bot, Decision, Limits, Report};
 
-/// What the bot thinks about a question: its number, and a decision or what a panic said.
+/// What the bot thinks about a question, which is known by its number.
 pub(crate) struct Opinion {
     pub(crate) number: u64,
-    pub(crate) decision: Result<Decision, String>,
+    pub(crate) view: View,
 }
+
+/// What the bot thinks.
+pub(crate) enum View {
+    /// On the way: this move is the best so far.
+    Leaning(MoveId),
+    /// It has decided.
+    Decided(Decision),
+    /// It has panicked; this is what it said.
+    Failed(String),
+}
+
+/// Held by those who work for a match: when the last one is dropped, its memory is free.
+pub(crate) type Token = Sender<()>;
 
 /// The owner's end.
 pub(crate) struct Thinker {
@@ -29,15 +42,20 @@ enum Task {
 }
 
 impl Thinker {
-    /// Starts a thread with a bot, which tells its opinions to somebody; `None` if the system gives no thread.
+    /// Starts a thread with a bot, which tells its opinions to somebody; `None` if the system gives no thread. The thread
+    /// holds the token until the bot is gone.
     pub(crate) fn start(
         make: impl FnOnce() -> Box<dyn Bot> + Send + 'static,
         tell: impl Fn(Opinion) + Send + 'static,
+        token: Token,
     ) -> Option<Thinker> {
         let (tasks, inbox) = channel();
         let thread = thread::Builder::new().name("bot".to_owned());
         // The thread ends when the owner drops its end, so nobody needs its handle.
-        let spawned = thread.spawn(move || work(make, &inbox, &tell));
+        let spawned = thread.spawn(move || {
+            work(make, &inbox, &tell);
+            drop(token);
+        });
         spawned.ok().map(|_| Thinker { tasks })
     }
 
@@ -62,8 +80,15 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl
             match task {
                 Task::Think(asked, state, role, limits) => {
                     number = asked;
-                    let decision = Ok(bot.think(&state, role, &limits, &mut |_| {}));
-                    tell(Opinion { number, decision });
+                    let mut watch = |report: &Report| {
+                        if let Some(best) = report.moves.first() {
+                            let view = View::Leaning(best.of);
+                            tell(Opinion { number, view });
+                        }
+                    };
+                    let decision = bot.think(&state, role, &limits, &mut watch);
+                    let view = View::Decided(decision);
+                    tell(Opinion { number, view });
                 }
                 Task::Played(joint, next) => bot.played(&joint, &next),
             }
@@ -72,8 +97,8 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl
     let Err(payload) = worked else { return };
     let words = message(&*payload);
     let tell_again = |number| {
-        let decision = Err(words.clone());
-        tell(Opinion { number, decision });
+        let view = View::Failed(words.clone());
+        tell(Opinion { number, view });
     };
     tell_again(number);
     // A question that came before anybody knew is answered too.

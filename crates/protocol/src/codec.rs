@@ -1,8 +1,9 @@
 //! Text ↔ message: reading is tolerant, writing is strict.
 //!
 //! Read is whatever managers and players are known to send: words in any case, blanks anywhere or nowhere, `PING` for
-//! `INFO`, further arguments behind those of START, `NIL` or `()` where there are no moves, clocks with a fraction, a
-//! bare word for an INFO reply, explanations behind a move, comments, bytes that are not UTF-8. Written is what the
+//! `INFO`, further arguments behind those of any message, `NIL` or `()` where there are no moves, moves without brackets
+//! around them, clocks with a fraction, a bare word for an INFO reply, explanations behind a move, comments, bytes that
+//! are not UTF-8. Written is what the
 //! reference manager and player write, blank by blank, because some peers compare text.
 //!
 //! A reply can be read only by those who know the question: `busy` is a fine name for a move.
@@ -79,18 +80,15 @@ pub fn read_request(text: &[u8]) -> Result<Request, CodecError> {
     };
     let (&word, args) = parts.split_first().ok_or(TermError::Empty)?;
     match word.to_ascii_uppercase().as_str() {
-        "INFO" | "PING" => arguments("INFO", args).map(|[]| Request::Info),
+        "INFO" | "PING" => Ok(Request::Info),
         "PREVIEW" => preview(arguments("PREVIEW", args)?),
-        // Some managers append arguments of their own.
-        "START" => start(arguments("START", args.get(..5).unwrap_or(args))?),
+        "START" => start(arguments("START", args)?),
         "PLAY" => {
-            let [id, moves] = arguments("PLAY", args)?;
-            let (id, moves) = (match_id(id)?, joint_move(moves)?);
+            let (id, moves) = step("PLAY", args)?;
             Ok(Request::Play { id, moves })
         }
         "STOP" => {
-            let [id, moves] = arguments("STOP", args)?;
-            let (id, moves) = (match_id(id)?, joint_move(moves)?);
+            let (id, moves) = step("STOP", args)?;
             Ok(Request::Stop { id, moves })
         }
         "ABORT" => {
@@ -101,15 +99,32 @@ pub fn read_request(text: &[u8]) -> Result<Request, CodecError> {
     }
 }
 
+/// The arguments of a message; some managers append some of their own, which mean nothing to us.
 fn arguments<'a, const N: usize>(
     word: &'static str,
     args: &[&'a str],
 ) -> Result<[&'a str; N], CodecError> {
-    args.try_into().map_err(|_| CodecError::Arity {
+    let first = args.first_chunk().copied();
+    first.ok_or(CodecError::Arity {
         word,
         expected: N,
         found: args.len(),
     })
+}
+
+/// A match and what was done in it last: a list, or words that should be in one.
+fn step(word: &'static str, args: &[&str]) -> Result<(MatchId, Option<Vec<Term>>), CodecError> {
+    let [id, first] = arguments(word, args)?;
+    let moves = match inside(first) {
+        Some(list) => items(list)?,
+        None if first.eq_ignore_ascii_case("nil") => Vec::new(),
+        None => args[1..].to_vec(),
+    };
+    let moves: Result<Vec<Term>, TermError> = moves.into_iter().map(Term::read).collect();
+    Ok((
+        match_id(id)?,
+        Some(moves?).filter(|moves| !moves.is_empty()),
+    ))
 }
 
 fn preview([sheet, seconds]: [&str; 2]) -> Result<Request, CodecError> {
@@ -131,10 +146,12 @@ fn start([id, role, sheet, start, play]: [&str; 5]) -> Result<Request, CodecErro
 }
 
 fn rules(sheet: &str, id: Option<&MatchId>) -> Result<Arc<Rules>, CodecError> {
-    if inside(sheet).is_none() {
-        return Err(argument("the list of rules", sheet));
-    }
-    let description = parse(sheet.as_bytes(), &Limits::default());
+    let inner = inside(sheet).ok_or_else(|| argument("the list of rules", sheet))?;
+    // A list that begins with a word looks like one term; laid out without its brackets it is the rules that it has.
+    let description = match inner.trim_start().starts_with('(') {
+        true => parse(sheet.as_bytes(), &Limits::default()),
+        false => parse(lay_out(inner, true).as_bytes(), &Limits::default()),
+    };
     let rules = check(&description).map_err(|findings| CodecError::Rules {
         id: id.cloned(),
         findings: Box::new(findings),
@@ -151,15 +168,6 @@ fn clock(text: &str) -> Result<Duration, CodecError> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| argument("a number of seconds", text))
-}
-
-fn joint_move(text: &str) -> Result<Option<Vec<Term>>, CodecError> {
-    if text.eq_ignore_ascii_case("nil") {
-        return Ok(None);
-    }
-    let moves = inside(text).ok_or_else(|| argument("a list of moves", text))?;
-    let moves: Result<Vec<Term>, TermError> = items(moves)?.into_iter().map(Term::read).collect();
-    Ok(Some(moves?).filter(|moves| !moves.is_empty()))
 }
 
 fn argument(expected: &'static str, found: &str) -> CodecError {
@@ -411,12 +419,43 @@ mod tests {
     }
 
     #[test]
+    fn rules_may_begin_with_a_word() {
+        for sheet in [
+            "((lit)(role a)(legal a x)(<= terminal lit)(goal a 50))",
+            "(lit(role a)(legal a x)(<= terminal lit)(goal a 50))",
+        ] {
+            check_request(
+                &format!("(preview {sheet} 1)"),
+                expect![
+                    "( PREVIEW (lit ( role a ) ( legal a x ) ( <= terminal lit ) ( goal a 50 ) ) 1 )"
+                ],
+            );
+        }
+    }
+
+    #[test]
     fn words_in_any_case_and_nothing_for_nil() {
         check_request("(info)", expect!["( INFO )"]);
         check_request("ping", expect!["( INFO )"]);
         check_request("(abort m3)", expect!["( ABORT m3 )"]);
         check_request("\u{FEFF}(play\tm ())\r\n", expect!["( PLAY m NIL )"]);
         check_request("(stop m nil)", expect!["( STOP m NIL )"]);
+    }
+
+    #[test]
+    fn brackets_may_be_missing_and_words_too_many() {
+        check_request("(play m noop)", expect!["( PLAY m (noop ) )"]);
+        check_request(
+            "(play m noop (go 1))",
+            expect!["( PLAY m (noop ( go 1 ) ) )"],
+        );
+        check_request(
+            "(play m ((go 1) noop) 7 x)",
+            expect!["( PLAY m (( go 1 ) noop ) )"],
+        );
+        check_request("(play m nil now)", expect!["( PLAY m NIL )"]);
+        check_request("(info please)", expect!["( INFO )"]);
+        check_request("(abort m (at once))", expect!["( ABORT m )"]);
     }
 
     #[test]
@@ -452,10 +491,6 @@ mod tests {
         check_request(
             "(play (m) nil)",
             expect!["error: `(m)` stands where the name of a match should be"],
-        );
-        check_request(
-            "(play m noop)",
-            expect!["error: `noop` stands where a list of moves should be"],
         );
         check_request(
             "(start m r rules 5 5)",

@@ -52,6 +52,13 @@ impl Term {
         lay_out(&self.0, true)
     }
 
+    /// The list of these terms.
+    #[must_use]
+    pub fn list(members: &[Term]) -> Term {
+        let members: Vec<&str> = members.iter().map(Term::as_str).collect();
+        Term(format!("({})", members.join(" ")).into())
+    }
+
     /// The members of a list, the first one included; none of a name.
     #[must_use]
     pub fn members(&self) -> Vec<Term> {
@@ -208,6 +215,8 @@ mod tests {
         };
         assert_eq!(members("( ( cell 1 b ) done )"), ["(cell 1 b)", "done"]);
         assert!(members("done").is_empty() && members("()").is_empty());
+        let term = Term::read("( ( cell 1 b ) done )").expect("it is one");
+        assert_eq!(Term::list(&term.members()), term);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use anyhow::{Context, bail};
 use crate::commands::bench::stem;
 use crate::person::Person;
 use crate::sheet::Sheet;
-use crate::watch::Show;
+use crate::watch::{ClockKind, Show};
 
 /// Seconds per move if nothing else is said.
 const PLAY_CLOCK: Duration = Duration::from_secs(1);
@@ -247,7 +247,7 @@ impl Plan {
             true => Box::new(stderr()),
             false => Box::new(stdout()),
         };
-        let mut show = Show::new(game, about.as_ref(), out);
+        let mut show = Show::new(game, about.as_ref(), out).with_clock(self.clock_kind());
         if !args.quiet {
             let players: Vec<String> = self.entrants.iter().map(ToString::to_string).collect();
             show.header(&format!("{title}: {}", self.words(args)), &players)?;
@@ -376,6 +376,17 @@ impl Plan {
         };
         let player = GamePlayer::new(preset.clone(), settings).knowing(Arc::clone(game));
         Seat::new(Box::new(player), about)
+    }
+
+    /// Nobody asks a person to hurry, and the line in which one types is not drawn over.
+    fn clock_kind(&self) -> ClockKind {
+        let has_person = self.entrants.iter().any(|of| matches!(of, Entrant::Human));
+        let is_counted = self.budget.playouts.is_some() || self.budget.transitions.is_some();
+        match (has_person, is_counted) {
+            (true, _) => ClockKind::None,
+            (false, true) => ClockKind::Open,
+            (false, false) => ClockKind::Play(self.play_clock),
+        }
     }
 
     fn budget_words(&self) -> String {

@@ -4,10 +4,11 @@
 //! what it saw of each match into a folder. Names of files are numbers of ours: nothing of a message gets into a path.
 
 use std::collections::HashMap;
+use std::env;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -24,7 +25,9 @@ use anyhow::Context;
 use crate::commands::match_::{any_seed, seconds};
 
 /// Bots that keep nothing between moves: for them, pondering is a waste.
-const FORGETFUL: &[&str] = &["random", "legal", "mc"];
+const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
+/// Megabytes of a tree below which further matches do not share.
+const LEAST_MEMORY: u32 = 64;
 /// So often it looks for matches that were abandoned.
 const ROUND: Duration = Duration::from_millis(200);
 
@@ -44,7 +47,7 @@ pub(crate) struct Args {
     /// The bot that plays
     #[arg(long, value_name = "PLAYER", default_value = Preset::DEFAULT)]
     player: String,
-    /// Matches at a time; further managers are told that it is busy
+    /// Matches at a time, which share the memory of its trees; further managers are told that it is busy
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     matches: u16,
     /// Write a record of each match into this folder
@@ -53,7 +56,7 @@ pub(crate) struct Args {
     /// Its name, as managers see it
     #[arg(long, value_name = "NAME", default_value = "agon")]
     name: String,
-    /// How long before the clock runs out answers are ready; never more than a tenth of the clock
+    /// How long before the clock runs out answers are ready; never more than an eighth of the clock
     #[arg(long, value_name = "S", default_value = "0.2", value_parser = seconds)]
     margin: Duration,
     /// How much of the start clock is spent on thinking ahead once the game is ready
@@ -68,7 +71,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let preset = Preset::parse(&args.player)?;
+    #[cfg(unix)]
+    start_thrifty();
+    let mut preset = Preset::parse(&args.player)?;
+    // All matches together have the memory of one tree.
+    let memory = preset.params.memory / u32::from(args.matches);
+    preset.params.memory = memory.max(LEAST_MEMORY.min(preset.params.memory));
     let seed = args.seed.unwrap_or_else(|| any_seed(SystemTime::now()));
     let diary = args.record.as_deref().map(|folder| {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -99,6 +107,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     });
     desk.serve(server)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The allocator keeps for itself what was freed, and takes huge pages, unless its environment says otherwise when the
+/// program starts. A player lives for days and is busy for minutes, so it starts over, as the same process, with that said.
+#[cfg(unix)]
+fn start_thrifty() {
+    use std::os::unix::process::CommandExt;
+    const THRIFT: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP"];
+    let missing = THRIFT
+        .into_iter()
+        .filter(|name| env::var_os(name).is_none());
+    let missing: Vec<(&str, &str)> = missing.map(|name| (name, "0")).collect();
+    if missing.is_empty() {
+        return;
+    }
+    if let Ok(program) = env::current_exe() {
+        let mut arguments = env::args_os();
+        let name = arguments.next().unwrap_or_else(|| "agon".into());
+        // Only comes back if that cannot be done; then everything goes on as it is.
+        let _ = Command::new(program)
+            .arg0(name)
+            .args(arguments)
+            .envs(missing)
+            .exec();
+    }
 }
 
 /// Where messages arrive.
@@ -350,7 +383,7 @@ impl Page {
         seat: SeatRecord,
         ending: &Ending,
     ) -> anyhow::Result<MatchRecord> {
-        let game = Game::compile(Arc::clone(&self.rules), &Default::default(), &|| true)?;
+        let game = Game::interpret_quickly(Arc::clone(&self.rules))?;
         let course = course(&game, &self.moves);
         let n_steps = course.states.len() - 1;
         self.moves.truncate(n_steps);

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The planner wants to know how many solutions conditions have, so before the final compilation `sample` plays a little
-//! with a first one and counts. That is deterministic: same rules, same code.
+//! with a first one and counts. That is deterministic: same rules, same code. Those who cannot wait do without.
 //!
 //! In: `Rules`. Out: an [`Interpreter`], compiled once and shared, and one [`InterpreterMachine`] per thread.
 //! Limits: a question that needs more than its [`Limits`] ends with an error; a condition that depends on its own
@@ -65,6 +65,15 @@ pub struct Interpreter {
     seed: Memory,
 }
 
+/// How much work goes into the compilation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effort {
+    /// As little as possible.
+    Quick,
+    /// As much as pays off in a match.
+    Full,
+}
+
 /// The questions asked from outside, by their place among the entries that are compiled first.
 const INIT: ProcedureId = ProcedureId(0);
 const TERMINAL: ProcedureId = ProcedureId(1);
@@ -94,13 +103,37 @@ impl Interpreter {
     /// # Errors
     /// If the initial state cannot be derived within the limits.
     pub fn with_limits(rules: Arc<Rules>, limits: Limits) -> Result<Interpreter, InterpreterError> {
+        Interpreter::build(rules, limits, Effort::Full)
+    }
+
+    /// Compiles the rules without playing a little first: ready many times sooner, and slower ever after. For those who
+    /// cannot wait.
+    ///
+    /// # Errors
+    /// If the initial state cannot be derived within the limits.
+    pub fn quick(rules: Arc<Rules>) -> Result<Interpreter, InterpreterError> {
+        Interpreter::build(rules, Limits::default(), Effort::Quick)
+    }
+
+    fn build(
+        rules: Arc<Rules>,
+        limits: Limits,
+        effort: Effort,
+    ) -> Result<Interpreter, InterpreterError> {
         let mut program = Program::new(&rules);
         if program.roles.len() > usize::from(u16::MAX) {
             return Err(InterpreterError::TooManyRoles);
         }
-        settle::settle(&mut program)?;
+        settle::settle(&mut program, effort)?;
         let fluents = initial_fluents(&mut program, limits)?;
-        let mut sizes = sample::sample(&mut program, &fluents)?;
+        let mut sizes = match effort {
+            Effort::Full => sample::sample(&mut program, &fluents)?,
+            Effort::Quick => {
+                let mut sizes = Sizes::default();
+                sizes.add_state(&fluents, &program.terms);
+                sizes
+            }
+        };
         let mut terms = program.terms.clone();
         let code = plan::compile(&program, &ENTRIES, &mut sizes, &mut terms)?;
         let mut seed = Memory::new(&program, &code, terms.clone());
@@ -216,4 +249,50 @@ fn unpack(state: &State) -> impl Iterator<Item = u32> {
         .iter()
         .flat_map(|&word| [word as u32, (word >> 32) as u32]);
     halves.filter(|&fluent| fluent != NO_FLUENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+    use crate::state::JointMove;
+
+    const SHEET: &str = "(role a) (role b) (init (at 1 1)) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4)
+        (<= (next_to ?x ?y) (succ ?x ?y)) (<= (next_to ?x ?y) (succ ?y ?x))
+        (<= (far ?x ?y) (next_to ?x ?z) (next_to ?z ?y) (distinct ?x ?y))
+        (<= (legal a (go ?u ?y)) (true (at ?x ?y)) (next_to ?x ?u)) (<= (legal a (jump ?u)) (true (at ?x ?_y)) (far ?x ?u))
+        (legal b noop)
+        (<= (next (at ?u ?y)) (does a (go ?u ?y))) (<= (next (at ?u 1)) (does a (jump ?u)))
+        (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= terminal (true (step 4)))
+        (<= (goal a 100) (true (at 4 ?_y))) (<= (goal a 0) (not (true (at 4 1)))) (goal b 50)";
+
+    #[test]
+    fn one_that_was_made_in_a_hurry_plays_the_same() {
+        let rules = agon_gdl::check(&agon_gdl::parse(SHEET.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.expect("it is well-formed"));
+        let quick = Arc::new(Interpreter::quick(Arc::clone(&rules)).expect("it runs"));
+        let full = Arc::new(Interpreter::new(rules).expect("it runs"));
+        let mut machines = [(quick.machine(), quick), (full.machine(), full)];
+        for _ in 0..5 {
+            let [one, other] = machines.each_mut().map(|(machine, game)| {
+                let mut moves = machine.legal_moves(RoleId(0)).to_vec();
+                moves.sort_by_key(|&of| game.move_text(of));
+                let texts: Vec<String> = moves.iter().map(|&of| game.move_text(of)).collect();
+                let goals = machine.goals(RoleId(0));
+                let seen = (
+                    game.fluents(&machine.state()),
+                    texts,
+                    goals,
+                    machine.is_terminal(),
+                );
+                if !machine.is_terminal() {
+                    let noop = machine.legal_moves(RoleId(1))[0];
+                    let last = moves[moves.len() - 1];
+                    machine.advance(&JointMove::new([last, noop]));
+                }
+                seen
+            });
+            assert_eq!(one, other);
+        }
+    }
 }

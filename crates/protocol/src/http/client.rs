@@ -4,7 +4,7 @@
 //! flag; then the connection is dropped and whatever it would still say is lost.
 
 use std::io::{self, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use thiserror::Error;
@@ -86,7 +86,12 @@ impl RemotePlayer {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(LOOK))?;
         stream.set_write_timeout(Some(CONNECT))?;
-        stream.write_all(self.post(&codec::write_request(request)).as_bytes())?;
+        let message = codec::write_request(request);
+        stream.write_all(self.post(&message).as_bytes())?;
+        if !message.is_ascii() {
+            // A player that takes the length for a number of characters would wait for more.
+            stream.shutdown(Shutdown::Write)?;
+        }
         read_response(&mut BufReader::new(Patient { stream, stop }), &REPLY)
     }
 

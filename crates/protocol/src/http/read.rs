@@ -3,7 +3,8 @@
 //! In: bytes from a socket, or from anywhere. Out: the message of a request, or the body of a response. Lines end with LF,
 //! with or without CR. Only the headers that decide where a body ends are looked at. A body ends after its
 //! `Content-Length`, after its last chunk, or where its brackets are closed or the peer hangs up if neither is given. A
-//! length that turns out to have counted characters, as the reference player does, is taken as such.
+//! length that turns out to have counted characters, as the reference player does, is taken as such, and one that counted
+//! too much is no harm.
 
 use std::io::{self, BufRead, Read};
 
@@ -95,7 +96,7 @@ pub fn read_response(from: &mut impl BufRead, limits: &Limits) -> Result<Vec<u8>
         return Err(ReadError::Malformed(shorten(&first)));
     }
     let head = read_head(from, &mut left, limits.head)?;
-    if !rest.trim_start().starts_with("200") {
+    if !rest.trim_start().starts_with('2') {
         return Err(ReadError::Status(shorten(rest.trim())));
     }
     read_body(from, &head, limits.body, Ending::Closed)
@@ -182,7 +183,12 @@ fn read_body(
             return Err(ReadError::TooLarge { what, most });
         }
         from.take(length as u64).read_to_end(&mut body)?;
-        if body.len() < length && !Brackets::of(&body).are_closed() {
+        // A player that counts wrongly has said all the same what it has to say.
+        let is_enough = match ending {
+            Ending::Brackets => Brackets::of(&body).are_closed(),
+            Ending::Closed => !body.trim_ascii().is_empty(),
+        };
+        if body.len() < length && !is_enough {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
         read_characters(from, &mut body, length, most)?;
@@ -490,6 +496,15 @@ mod tests {
             expect![[r#""ready""#]],
         );
         check_response("HTTP/1.1 200\n\nnoop", expect![[r#""noop""#]]);
+        check_response("http/1.1 201 Made\n\nnoop", expect![[r#""noop""#]]);
+        check_response(
+            "HTTP/1.0 200 OK\ncontent-LENGTH: 9\n\nnoop\r\n",
+            expect![[r#""noop\r\n""#]],
+        );
+        check_response(
+            "HTTP/1.1 200 OK\nTransfer-Encoding: Chunked\n\n4\nnoop\n0\n\n",
+            expect![[r#""noop""#]],
+        );
         check_response("HTTP/1.1 200 OK\nContent-Length: 0\n\n", expect![[r#""""#]]);
         check_response(
             "HTTP/1.1 404 Not Found\n\nwhat?",
@@ -497,5 +512,9 @@ mod tests {
         );
         check_response("noop", expect!["error: this is not HTTP: `noop`"]);
         check_response("", expect!["error: unexpected end of file"]);
+        check_response(
+            "HTTP/1.0 200 OK\nContent-Length: 4\n\n",
+            expect!["error: unexpected end of file"],
+        );
     }
 }
