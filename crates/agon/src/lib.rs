@@ -14,3 +14,4 @@ pub use agon_insight as insight;
 pub use agon_player as player;
 pub use agon_protocol as protocol;
 pub use agon_search as search;
+pub use agon_tournament as tournament;

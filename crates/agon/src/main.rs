@@ -5,6 +5,7 @@
 mod clock;
 mod commands;
 mod person;
+mod progress;
 mod sheet;
 mod signature;
 mod terminal;
@@ -41,6 +42,7 @@ enum Command {
     Analyse(commands::analyse::Args),
     Bench(commands::bench::Args),
     Check(commands::check::Args),
+    Experiment(commands::experiment::Args),
     Fmt(commands::fmt::Args),
     Games(commands::games::Args),
     Heuristic(commands::heuristic::Args),
@@ -50,6 +52,7 @@ enum Command {
     Play(commands::play::Args),
     Player(commands::player::Args),
     Replay(commands::replay::Args),
+    Report(commands::report::Args),
     Search(commands::search::Args),
     Show(commands::show::Args),
     Tournament(commands::tournament::Args),
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Experiment(args) => commands::experiment::run(&args),
         Command::Fmt(args) => commands::fmt::run(&args),
         Command::Games(args) => commands::games::run(&args),
         Command::Heuristic(args) => commands::heuristic::run(&args),
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Command::Play(args) => commands::play::run(&args),
         Command::Player(args) => commands::player::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Search(args) => commands::search::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Tournament(args) => commands::tournament::run(&args),

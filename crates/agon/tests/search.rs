@@ -1,4 +1,4 @@
-//! `agon search`, `agon params` and `agon tournament` as people and scripts call them.
+//! `agon search` and `agon params` as people and scripts call them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -237,70 +237,4 @@ fn params_lists_knobs_and_presets() {
     }
     let text = run(&folder, &["params", "--presets"]);
     assert!(stdout(&text).contains("and proofs. The default."));
-}
-
-#[test]
-fn a_tournament_goes_on_where_it_was() {
-    let folder = folder("tournament");
-    let file = |n: u32| {
-        let text = format!(
-            "games = [\"tic_tac_toe\"]\nplayers = [\"agon\", \"random\", \"legal\"]\npairs = \"first-vs-rest\"\n\
-             games_per_pair = {n}\nbudget = {{ playouts = 100 }}\nseed = 3\n"
-        );
-        fs::write(folder.join("t.toml"), text).expect("the file can be written");
-    };
-    let cells = |args: &[&str]| -> Vec<Value> {
-        let output = run(
-            &folder,
-            &[&["tournament", "t.toml", "--json"], args].concat(),
-        );
-        assert!(output.status.success(), "{}", stderr(&output));
-        let lines = stdout(&output).lines();
-        lines
-            .map(|line| serde_json::from_str(line).expect("it is an object"))
-            .collect()
-    };
-    let n_stored = || {
-        fs::read_to_string(folder.join("t.jsonl"))
-            .expect("it is there")
-            .lines()
-            .count()
-    };
-    file(4);
-    let first = cells(&["--threads", "1"]);
-    assert_eq!((first.len(), n_stored()), (2, 8));
-    assert_eq!(first[0]["matches"], 4);
-    assert!(first[0]["score"].as_f64().expect("it is a number") > 60.0);
-    file(6);
-    let more = cells(&[]);
-    assert_eq!((more[1]["matches"].as_u64(), n_stored()), (Some(6), 12));
-    // The order of play and the number of threads change nothing.
-    let fresh = cells(&["--fresh", "--threads", "2"]);
-    for key in ["score", "goals", "wins", "steps"] {
-        assert_eq!(fresh[0][key], more[0][key], "{key}");
-    }
-    assert_eq!(n_stored(), 12);
-    let table = run(&folder, &["tournament", "t.toml"]);
-    assert!(stdout(&table).contains("12 matches, 0 of them played now"));
-}
-
-#[test]
-fn a_bad_tournament_is_refused() {
-    let folder = folder("bad_tournament");
-    for (text, words) in [
-        ("games = []", "is no tournament"),
-        (
-            "games = []\nplayers = [\"agon\"]\ngames_per_pair = 1\nbudget = { playouts = 1 }",
-            "two players",
-        ),
-        (
-            "games = []\nplayers = [\"agon\", \"x\"]\ngames_per_pair = 1\nbudget = { playouts = 1 }",
-            "no player `x`",
-        ),
-    ] {
-        fs::write(folder.join("t.toml"), text).expect("the file can be written");
-        let output = run(&folder, &["tournament", "t.toml"]);
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(stderr(&output).contains(words), "{}", stderr(&output));
-    }
 }

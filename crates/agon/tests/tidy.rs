@@ -15,11 +15,24 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("protocol", &["gdl"]),
     ("player", &["protocol", "search", "engine"]),
     ("arena", &["protocol", "engine"]),
+    (
+        "tournament",
+        &["arena", "player", "search", "protocol", "engine"],
+    ),
     ("web", &["arena", "protocol"]),
     (
         "agon",
         &[
-            "gdl", "ground", "engine", "insight", "search", "protocol", "player", "arena", "web",
+            "gdl",
+            "ground",
+            "engine",
+            "insight",
+            "search",
+            "protocol",
+            "player",
+            "arena",
+            "tournament",
+            "web",
         ],
     ),
 ];

@@ -3,6 +3,7 @@
 pub(crate) mod analyse;
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod experiment;
 pub(crate) mod fmt;
 pub(crate) mod games;
 pub(crate) mod heuristic;
@@ -12,6 +13,7 @@ pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod player;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod tournament;

@@ -1,0 +1,134 @@
+//! Shows how a tournament goes, on standard error: a bar with the table so far at a terminal, a line now and then elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use agon_tournament::{Cell, Progress, Standing, Tally, short_table};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// The table is added up at most so often.
+const REFRESH: Duration = Duration::from_millis(250);
+/// Elsewhere a line is written so often.
+const LINE: Duration = Duration::from_secs(10);
+/// Lines of a terminal that are not for the table.
+const OTHER_LINES: usize = 4;
+
+/// Shows progress.
+pub(crate) struct ProgressShow {
+    is_terminal: bool,
+    multi: MultiProgress,
+    bar: ProgressBar,
+    rows: Vec<ProgressBar>,
+    last: Option<Instant>,
+}
+
+impl ProgressShow {
+    /// For a tournament of these cells.
+    pub(crate) fn new(cells: &[Cell]) -> ProgressShow {
+        let is_terminal = stderr().is_terminal();
+        let target = match is_terminal {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let multi = MultiProgress::with_draw_target(target);
+        let height = terminal_size::terminal_size().map_or(24, |(_, height)| height.0.into());
+        let n_rows = (cells.len() + 1).min(usize::saturating_sub(height, OTHER_LINES).max(2));
+        let plain = ProgressStyle::with_template("{msg}").expect("it is a template");
+        let row = |_| multi.add(ProgressBar::new_spinner().with_style(plain.clone()));
+        let rows: Vec<ProgressBar> = (0..n_rows).map(row).collect();
+        let style = "[{bar:30}] {pos} of {len} matches, {elapsed} so far{msg}";
+        let style = ProgressStyle::with_template(style).expect("it is a template");
+        let bar = multi.add(ProgressBar::new(0).with_style(style.progress_chars("=> ")));
+        ProgressShow {
+            is_terminal,
+            multi,
+            bar,
+            rows,
+            last: None,
+        }
+    }
+
+    /// Shows how it goes.
+    pub(crate) fn show(&mut self, progress: &Progress<'_>) {
+        let is_first = self.last.is_none();
+        let every = if self.is_terminal { REFRESH } else { LINE };
+        let is_over = progress.n_done == progress.n_wanted;
+        let is_due = self.last.is_none_or(|last| last.elapsed() >= every);
+        let is_last = is_over && self.is_terminal;
+        if !is_due && !is_last {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let left = progress.left.map(|left| format!(", {} left", time(left)));
+        let left = left.unwrap_or_default();
+        if self.is_terminal {
+            self.bar.set_length(progress.n_wanted as u64);
+            self.bar.set_position(progress.n_done as u64);
+            self.bar.set_message(left);
+            self.table(progress);
+        } else if is_first {
+            eprintln!(
+                "{} matches, {} of them in the store",
+                progress.n_wanted, progress.n_done
+            );
+        } else {
+            eprintln!(
+                "{} of {} matches{left}{}",
+                progress.n_done,
+                progress.n_wanted,
+                last_words(progress)
+            );
+        }
+    }
+
+    /// As much of the table as fits, with the cell that was played last.
+    fn table(&self, progress: &Progress<'_>) {
+        let n_rows = self.rows.len() - 1;
+        let last = progress.last.unwrap_or(0);
+        let from = (last + 1).saturating_sub(n_rows);
+        let from = from.min(progress.standings.len().saturating_sub(n_rows));
+        let window = progress.standings.iter().skip(from).take(n_rows);
+        let tallies: Vec<Tally> = window.filter_map(tally).collect();
+        let mut lines = short_table(&tallies).lines().into_iter();
+        for row in &self.rows {
+            row.set_message(lines.next().unwrap_or_default());
+        }
+    }
+
+    /// Leaves the terminal as it was.
+    pub(crate) fn finish(&self) {
+        for row in &self.rows {
+            row.finish_and_clear();
+        }
+        self.bar.finish_and_clear();
+        // Nothing can be done about a terminal that is gone.
+        let _ = self.multi.clear();
+    }
+}
+
+fn tally(standing: &Standing) -> Option<Tally> {
+    Tally::of(&standing.counted())
+}
+
+/// The cell that was played last.
+fn last_words(progress: &Progress<'_>) -> String {
+    let standing = progress.last.map(|last| &progress.standings[last]);
+    let Some(of) = standing.and_then(tally) else {
+        return String::new();
+    };
+    let score = match (of.score, of.plus_minus) {
+        (Some(score), Some(half)) => format!("{score:.1} ± {half:.1}"),
+        _ => "no score".to_owned(),
+    };
+    format!("; {}, {} – {}: {score}", of.game, of.first, of.second)
+}
+
+/// A time in one or two units.
+pub(crate) fn time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}

@@ -1,0 +1,398 @@
+//! `agon tournament`, `agon report` and `agon experiment` as people and scripts call them.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+fn folder(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tournament_{test}"));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the folder can be made");
+    path
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.current_dir(folder).args(args);
+    command
+}
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    command(folder, args).output().expect("the binary runs")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("it is text")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("it is text")
+}
+
+/// What a good call prints.
+fn good(folder: &Path, args: &[&str]) -> String {
+    let output = run(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    stdout(&output).to_owned()
+}
+
+/// Lines of JSON that a good call prints.
+fn objects(folder: &Path, args: &[&str]) -> Vec<Value> {
+    let text = good(folder, args);
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("it is an object"))
+        .collect()
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).expect("the file can be written");
+}
+
+fn tournament(n: u32, more: &str) -> String {
+    format!(
+        "games = [\"tic_tac_toe\"]\nplayers = [\"agon\", \"random\", \"legal\"]\npairs = \"first-vs-rest\"\n\
+         games_per_pair = {n}\nbudget = {{ playouts = 30 }}\nseed = 3\n{more}"
+    )
+}
+
+#[test]
+fn it_goes_on_where_it_was() {
+    let folder = folder("goes_on");
+    write(&folder, "t.toml", &tournament(4, ""));
+    let args = ["tournament", "t.toml", "--json"];
+    let first = objects(&folder, &[&args[..], &["--threads", "1"]].concat());
+    assert_eq!((first.len(), &first[0]["matches"]), (2, &Value::from(4)));
+    assert!(first[0]["score"].as_f64().expect("it is a number") > 60.0);
+    write(&folder, "t.toml", &tournament(6, ""));
+    let table = good(&folder, &["tournament", "t.toml"]);
+    assert!(
+        table.contains("12 matches, 4 of them played now"),
+        "{table}"
+    );
+    // The order of play and the number of threads change nothing.
+    let more = objects(&folder, &args);
+    let fresh = [&args[..], &["--fresh", "--threads", "2"]].concat();
+    let fresh: Vec<Vec<Value>> = [1, 2].map(|_| objects(&folder, &fresh)).to_vec();
+    assert_eq!(fresh[0], more);
+    assert_eq!(fresh[0], fresh[1]);
+    // Another seed is another tournament, and both are in the store.
+    let other = tournament(6, "").replace("seed = 3", "seed = 4");
+    write(&folder, "other.toml", &other);
+    let table = good(
+        &folder,
+        &["tournament", "other.toml", "--store", "t.sqlite"],
+    );
+    assert!(
+        table.contains("12 matches, 12 of them played now"),
+        "{table}"
+    );
+    let all = objects(&folder, &["report", "t.sqlite", "--json"]);
+    assert_eq!(all[0]["matches"], 12);
+}
+
+#[test]
+fn what_is_no_tournament_is_refused() {
+    let folder = folder("refused");
+    let rest = "games_per_pair = 1\nbudget = { playouts = 1 }";
+    for (text, words) in [
+        ("games = []", "is no tournament"),
+        (
+            &format!("games = []\nplayers = [\"agon\"]\n{rest}"),
+            "two players",
+        ),
+        (
+            &format!("games = []\nplayers = [\"agon\", \"x\"]\n{rest}"),
+            "no player `x`",
+        ),
+        (
+            &format!("games = []\nplayers = [\"agon\", \"human\"]\n{rest}"),
+            "people do not",
+        ),
+        (
+            &format!("games = [\"nothing\"]\nplayers = [\"agon\", \"mc\"]\n{rest}"),
+            "no built-in game called `nothing`",
+        ),
+    ] {
+        write(&folder, "t.toml", text);
+        let output = run(&folder, &["tournament", "t.toml"]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    write(
+        &folder,
+        "broken.sqlite",
+        "this is no database, and never was one",
+    );
+    write(&folder, "t.toml", &tournament(1, ""));
+    let output = run(
+        &folder,
+        &["tournament", "t.toml", "--store", "broken.sqlite"],
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("broken.sqlite"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_sequential_test_saves_matches() {
+    let folder = folder("sprt");
+    let stop = "stop = { sprt = { elo0 = 0, elo1 = 100 } }";
+    write(&folder, "t.toml", &tournament(400, stop));
+    let cells = objects(&folder, &["tournament", "t.toml", "--json"]);
+    for cell in &cells {
+        let n = cell["matches"].as_u64().expect("it is a number");
+        assert!((4..200).contains(&n), "{cell}");
+    }
+    let again = good(&folder, &["tournament", "t.toml"]);
+    assert!(again.contains("0 of them played now"), "{again}");
+    assert!(again.contains("2 of 2 cells ended early"), "{again}");
+}
+
+/// Whatever the moment at which it is killed, nothing is lost and nothing is played twice.
+#[test]
+fn a_killed_tournament_loses_nothing() {
+    let folder = folder("killed");
+    write(&folder, "t.toml", &tournament(150, ""));
+    let reference = ["tournament", "t.toml", "--json", "--store", "whole.sqlite"];
+    let reference = objects(&folder, &reference);
+    let args = [
+        "tournament",
+        "t.toml",
+        "--store",
+        "killed.sqlite",
+        "--threads",
+        "2",
+    ];
+    let n_stored = || -> u64 {
+        let cells = objects(&folder, &["report", "killed.sqlite", "--json"]);
+        cells
+            .iter()
+            .filter_map(|cell| cell["matches"].as_u64())
+            .sum()
+    };
+    let mut n_before = 0;
+    for round in 0..60 {
+        if round >= 8 && n_before > 0 {
+            break;
+        }
+        let mut child = quiet(&mut command(&folder, &args));
+        // No two rounds are alike, and the first ones end while the store is being made.
+        thread::sleep(Duration::from_millis(20 + 37 * round));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it is gone");
+        if folder.join("killed.sqlite").exists() {
+            let n = n_stored();
+            assert!(n >= n_before, "round {round}: {n} of {n_before} are left");
+            n_before = n;
+        }
+    }
+    assert!(n_before > 0, "what was played before a kill is kept");
+    let last = good(&folder, &args);
+    assert_eq!(n_stored(), 300);
+    let words = format!("300 matches, {} of them played now", 300 - n_before);
+    assert!(last.contains(&words), "{words}\n{last}");
+    assert_eq!(
+        objects(&folder, &[&args[..], &["--json"]].concat()),
+        reference
+    );
+}
+
+fn quiet(command: &mut Command) -> Child {
+    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("the binary runs")
+}
+
+#[test]
+fn results_travel_and_are_shown() {
+    let folder = folder("report");
+    let file = tournament(4, "")
+        .replace("30 }", "[10, 30] }")
+        .replace("first-vs-rest", "all");
+    write(&folder, "t.toml", &file);
+    good(&folder, &["tournament", "t.toml"]);
+    let shown = [
+        "report",
+        "t.sqlite",
+        "--plots",
+        "plots",
+        "--moves",
+        "moves.csv",
+    ];
+    let terminal = good(&folder, &shown);
+    assert!(
+        terminal.contains("agon    random   10 playouts"),
+        "{terminal}"
+    );
+    for name in ["bars", "cross-tic_tac_toe", "budget-tic_tac_toe"] {
+        let picture = fs::read_to_string(folder.join(format!("plots/{name}.svg")));
+        let picture = picture.expect("it is there");
+        assert!(
+            picture.starts_with("<svg") && picture.contains("agon"),
+            "{name}"
+        );
+    }
+    let moves = fs::read_to_string(folder.join("moves.csv")).expect("it is there");
+    let line = moves.lines().nth(1).expect("there are moves");
+    assert!(
+        line.starts_with("tic_tac_toe,agon,legal,10 playouts,3,0,1,x,agon,(mark "),
+        "{line}"
+    );
+    assert_eq!(
+        line.split(',').count(),
+        moves.lines().next().expect("a head").split(',').count()
+    );
+
+    good(&folder, &["report", "t.sqlite", "--export", "t.jsonl"]);
+    good(&folder, &["report", "new.sqlite", "--import", "t.jsonl"]);
+    for format in ["terminal", "markdown", "csv", "json"] {
+        let [old, new, lines] = ["t.sqlite", "new.sqlite", "t.jsonl"]
+            .map(|store| good(&folder, &["report", store, "--format", format]));
+        assert!(
+            old == new && old == lines && old.contains("tic_tac_toe"),
+            "{format}"
+        );
+    }
+    // What was carried over is not played again.
+    let table = good(&folder, &["tournament", "t.toml", "--store", "new.sqlite"]);
+    assert!(
+        table.contains("24 matches, 0 of them played now"),
+        "{table}"
+    );
+    let output = run(&folder, &["report", "nowhere.sqlite"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn players_elsewhere_take_part() {
+    let folder = folder("remote");
+    let mut player = command(
+        &folder,
+        &["player", "--port", "0", "--player", "random", "--quiet"],
+    );
+    let mut player = player
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut line = String::new();
+    let out = player.stdout.take().expect("it has an output");
+    BufReader::new(out)
+        .read_line(&mut line)
+        .expect("it says where it is");
+    let address = line.split_whitespace().last().expect("it has an address");
+    let file = format!(
+        "games = [\"tic_tac_toe\"]\nplayers = [\"agon\", \"{address}\"]\ngames_per_pair = 4\n\
+         budget = {{ playouts = 50 }}\nstart_clock = 5\nplay_clock = 5\n"
+    );
+    write(&folder, "t.toml", &file);
+    let cells = objects(&folder, &["tournament", "t.toml", "--json"]);
+    player.kill().expect("it can be killed");
+    player.wait().expect("it is gone");
+    assert_eq!(cells[0]["matches"], 4, "{}", cells[0]);
+    assert_eq!(
+        cells[0]["faults"],
+        serde_json::json!([0, 0]),
+        "{}",
+        cells[0]
+    );
+    assert_eq!(cells[0]["second"], address);
+}
+
+const TABLE: &str = "name = \"mine\"
+title = \"A table of my own\"
+source = \"nowhere\"
+setup = \"200 matches\"
+budget_note = \"As it is.\"
+measure = \"score\"
+games = 200
+budget = { playouts = 200 }
+[[columns]]
+name = \"search\"
+players = [\"agon\", \"legal\"]
+[[rows]]
+name = \"Noughts\"
+game = \"tic_tac_toe\"
+cells = [[90.0, 4.0]]
+";
+
+#[test]
+fn a_table_is_played_again() {
+    let folder = folder("experiment");
+    write(&folder, "mine.toml", TABLE);
+    let args = ["experiment", "mine.toml", "--scale", "0.05", "--fresh"];
+    let (one, two) = (good(&folder, &args), good(&folder, &args));
+    assert_eq!(one, two);
+    assert!(
+        one.contains("Here: 10 matches per cell, 45 playouts per move, seed 1."),
+        "{one}"
+    );
+    assert!(
+        one.contains("1 cells: 1 same sign and significant"),
+        "{one}"
+    );
+    let again = run(
+        &folder,
+        &[
+            "experiment",
+            "mine.toml",
+            "--scale",
+            "0.05",
+            "--plot",
+            "p.svg",
+        ],
+    );
+    assert!(
+        stderr(&again).contains("0 matches played"),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(stdout(&again), one);
+    let picture = fs::read_to_string(folder.join("p.svg")).expect("it is there");
+    assert!(picture.contains("Noughts"));
+
+    good(
+        &folder,
+        &["report", "experiments.sqlite", "--export", "r.jsonl"],
+    );
+    let json = good(
+        &folder,
+        &["experiment", "mine.toml", "--from", "r.jsonl", "--json"],
+    );
+    let json: Value = serde_json::from_str(&json).expect("it is one object");
+    assert_eq!(json["cells"][0]["verdict"], "same-sign-significant");
+    assert_eq!(json["cells"][0]["matches"], 10);
+    assert_eq!(json["summary"]["large_confirmed"], 1);
+}
+
+#[test]
+fn the_tables_of_the_papers_are_listed() {
+    let folder = folder("list");
+    let names: Vec<Value> = objects(&folder, &["experiment", "--json"])
+        .into_iter()
+        .map(|table| table["name"].clone())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "cadia-table1",
+            "finnsson-table1",
+            "finnsson-table2",
+            "ary-table1",
+            "ary-table2",
+            "trutman-table1",
+            "trutman-table2",
+            "trutman-table3"
+        ]
+    );
+    let output = run(&folder, &["experiment", "nothing"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is no table `nothing`"));
+}

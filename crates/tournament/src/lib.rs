@@ -1,0 +1,50 @@
+//! Tournaments: many matches between players, and what can be said about them.
+//!
+//! ```text
+//! tournament file ── Plan ── cells ──▶ Cell ── run ──▶ MatchResult ──▶ Store ── tally ──▶ Tally ──▶ Table, plot
+//!                                                                                          └─ Experiment ──▶ Verdict
+//! ```
+//!
+//! A cell is a game, a pair of players and a budget. A match of it is told from all others by a key, a hash of the rules, of
+//! both players with all that was set, of the budget, the seed and its number; the store has each key once.
+//!
+//! **Invariant:** with a budget in playouts or transitions, results depend on nothing but their key: not on the order of
+//! play, the number of threads, or how often the run was killed.
+//! **Invariant:** a match counts once it is in the store, and what is in the store is never played again.
+//! **Invariant:** this crate prints nothing; whoever runs a tournament is told how it goes.
+
+mod bout;
+mod budget;
+mod cell;
+mod entrant;
+mod experiment;
+mod plan;
+pub mod plot;
+mod published;
+mod report;
+mod result;
+mod run;
+mod seats;
+mod sprt;
+mod standing;
+pub mod statistics;
+mod store;
+mod table;
+mod tally;
+
+pub use budget::{Budget, BudgetError, BudgetPlan, Several};
+pub use cell::{Cell, Contestants, Sheet, Terms};
+pub use entrant::{Entrant, EntrantError};
+pub use experiment::{Comparison, Experiment, ExperimentError, Overrides, Summary, Verdict};
+pub use plan::{Grid, Pairs, Plan, PlanError, Stop, Value};
+pub use published::{Activity, CellText, Column, Cost, Measure, Published, Row};
+pub use report::{
+    Cross, comparison_table, games, one_budget, overall_table, score_table, short_table,
+};
+pub use result::{Contestant, Fixture, MatchResult, MoveRow, Work};
+pub use run::{Failure, Outcome, Progress, run};
+pub use sprt::{Sprt, SprtVerdict};
+pub use standing::{Ended, Standing};
+pub use store::{Store, StoreError, read_lines, write_lines};
+pub use table::{Format, Table, csv_cell};
+pub use tally::{Overall, Tally, overall, tallies};

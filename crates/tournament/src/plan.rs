@@ -1,0 +1,400 @@
+//! A tournament as a file has it, and the cells that it means.
+//!
+//! In: TOML. Out: cells, once somebody has found and compiled the games.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::budget::{BudgetError, BudgetPlan};
+use crate::cell::{Cell, Contestants, Sheet, Terms};
+use crate::entrant::{Entrant, EntrantError};
+use crate::sprt::Sprt;
+
+/// More players are a mistake in a grid.
+const MOST_PLAYERS: usize = 1000;
+
+/// A tournament file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Built-in games or paths of rulesheets.
+    pub games: Vec<String>,
+    /// Presets, with overrides, or addresses.
+    #[serde(default)]
+    pub players: Vec<String>,
+    /// Players with every combination of some values of their knobs.
+    #[serde(default)]
+    pub grid: Vec<Grid>,
+    /// Who meets whom.
+    #[serde(default)]
+    pub pairs: Pairs,
+    /// Matches of each pair in each game.
+    pub games_per_pair: u32,
+    /// What a player may spend on a move.
+    pub budget: BudgetPlan,
+    /// Seconds to prepare, where there is a clock.
+    #[serde(default)]
+    pub start_clock: Option<f64>,
+    /// Seconds per move of players elsewhere.
+    #[serde(default)]
+    pub play_clock: Option<f64>,
+    /// Seed of everything.
+    #[serde(default)]
+    pub seed: u64,
+    /// What ends a cell early.
+    #[serde(default)]
+    pub stop: Option<Stop>,
+}
+
+/// A player with every combination of some values of its knobs.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Grid {
+    /// The player.
+    pub player: String,
+    /// Per knob the values to try.
+    #[serde(flatten)]
+    pub values: BTreeMap<String, Vec<Value>>,
+}
+
+/// A value of a knob.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Truth(bool),
+    /// A whole number.
+    Whole(i64),
+    /// Any number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+impl Value {
+    fn text(&self) -> String {
+        match self {
+            Value::Truth(truth) => truth.to_string(),
+            Value::Whole(whole) => whole.to_string(),
+            Value::Number(number) => number.to_string(),
+            Value::Word(word) => word.clone(),
+        }
+    }
+}
+
+/// Who meets whom.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(try_from = "PairsText")]
+pub enum Pairs {
+    /// Everybody meets everybody.
+    #[default]
+    All,
+    /// The first player meets everybody else.
+    FirstVsRest,
+    /// These pairs.
+    List(Vec<[String; 2]>),
+}
+
+/// What ends a cell early.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// A sequential test.
+    pub sprt: Sprt,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PairsText {
+    Word(String),
+    List(Vec<[String; 2]>),
+}
+
+impl TryFrom<PairsText> for Pairs {
+    type Error = String;
+
+    fn try_from(text: PairsText) -> Result<Pairs, String> {
+        match text {
+            PairsText::List(pairs) => Ok(Pairs::List(pairs)),
+            PairsText::Word(word) => match word.as_str() {
+                "all" => Ok(Pairs::All),
+                "first-vs-rest" => Ok(Pairs::FirstVsRest),
+                _ => Err(format!(
+                    "pairs are \"all\", \"first-vs-rest\" or a list of pairs, not \"{word}\""
+                )),
+            },
+        }
+    }
+}
+
+/// Why a file is no tournament.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// It is not read.
+    #[error(transparent)]
+    Form(#[from] toml::de::Error),
+    /// Too few players.
+    #[error("a tournament needs two players at least")]
+    TooFewPlayers,
+    /// Too many players.
+    #[error("a tournament has at most {MOST_PLAYERS} players, this one has {0}")]
+    TooManyPlayers(usize),
+    /// The same player twice.
+    #[error("{0} is given twice; set something by hand to tell them apart")]
+    Twice(String),
+    /// Nobody can play under this name.
+    #[error(transparent)]
+    Entrant(#[from] EntrantError),
+    /// A budget.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// A clock.
+    #[error("a clock has between 0 and 1000000 seconds, not {0}")]
+    Clock(f64),
+    /// A test.
+    #[error("stop.sprt needs elo0 < elo1, and alpha and beta between 0 and 0.5")]
+    Sprt,
+    /// Roles.
+    #[error(
+        "{game} has more than two roles, and players elsewhere can have one role each: {first} cannot meet {second} there"
+    )]
+    Roles {
+        /// The game.
+        game: String,
+        /// A player.
+        first: String,
+        /// Another one.
+        second: String,
+    },
+}
+
+impl Plan {
+    /// Reads a tournament file.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn read(text: &str) -> Result<Plan, PlanError> {
+        Ok(toml::from_str(text)?)
+    }
+
+    /// The pairs that meet.
+    ///
+    /// # Errors
+    /// If there are too few players, or somebody who cannot play.
+    pub fn contestants(&self) -> Result<Vec<Contestants>, PlanError> {
+        let mut texts = self.players.clone();
+        texts.extend(self.grid.iter().flat_map(Grid::players));
+        if let Pairs::List(pairs) = &self.pairs {
+            for text in pairs.iter().flatten() {
+                if !texts.contains(text) {
+                    texts.push(text.clone());
+                }
+            }
+        }
+        if texts.len() > MOST_PLAYERS {
+            return Err(PlanError::TooManyPlayers(texts.len()));
+        }
+        let mut entrants: Vec<(String, Arc<Entrant>)> = Vec::new();
+        for text in texts {
+            if entrants.iter().any(|(known, _)| *known == text) {
+                return Err(PlanError::Twice(text));
+            }
+            let entrant = Arc::new(Entrant::parse(&text)?);
+            entrants.push((text, entrant));
+        }
+        if entrants.len() < 2 {
+            return Err(PlanError::TooFewPlayers);
+        }
+        Ok(self.pair_up(&entrants))
+    }
+
+    fn pair_up(&self, entrants: &[(String, Arc<Entrant>)]) -> Vec<Contestants> {
+        let meet = |first: &Arc<Entrant>, second: &Arc<Entrant>| Contestants {
+            first: Arc::clone(first),
+            second: Arc::clone(second),
+        };
+        if let Pairs::List(pairs) = &self.pairs {
+            let find = |text: &String| {
+                let found = entrants.iter().find(|(known, _)| known == text);
+                &found.expect("everybody in a pair is an entrant").1
+            };
+            let pairs = pairs
+                .iter()
+                .map(|[first, second]| meet(find(first), find(second)));
+            return pairs.collect();
+        }
+        let n_firsts = match self.pairs {
+            Pairs::FirstVsRest => 1,
+            _ => entrants.len(),
+        };
+        let mut pairs = Vec::new();
+        for (idx, (_, first)) in entrants.iter().enumerate().take(n_firsts) {
+            let others = &entrants[idx + 1..];
+            pairs.extend(others.iter().map(|(_, second)| meet(first, second)));
+        }
+        pairs
+    }
+
+    /// What all cells share.
+    ///
+    /// # Errors
+    /// If a clock or a test makes no sense.
+    pub fn terms(&self) -> Result<Terms, PlanError> {
+        let clocks = [self.start_clock, self.play_clock];
+        let is_clock = |seconds: &&f64| !(0.0..=1e6).contains(*seconds);
+        if let Some(clock) = clocks.iter().flatten().find(is_clock) {
+            return Err(PlanError::Clock(*clock));
+        }
+        let sprt = self.stop.map(|stop| stop.sprt);
+        if sprt.is_some_and(|sprt| !sprt.is_sound()) {
+            return Err(PlanError::Sprt);
+        }
+        Ok(Terms {
+            n_matches: self.games_per_pair,
+            seed: self.seed,
+            start_clock: self.start_clock,
+            play_clock: self.play_clock,
+            sprt,
+        })
+    }
+
+    /// The cells: games, within them pairs, within them budgets.
+    ///
+    /// # Errors
+    /// If something in it makes no sense.
+    pub fn cells(&self, sheets: &[Arc<Sheet>]) -> Result<Vec<Cell>, PlanError> {
+        let (pairs, terms) = (self.contestants()?, self.terms()?);
+        let mut cells = Vec::new();
+        for sheet in sheets {
+            let budgets = self.budget.budgets(&sheet.game)?;
+            for pair in &pairs {
+                for &budget in &budgets {
+                    let cell = Cell::new(Arc::clone(sheet), pair.clone(), budget, terms.clone());
+                    cells.push(cell.ok_or_else(|| PlanError::Roles {
+                        game: sheet.name.clone(),
+                        first: pair.first.to_string(),
+                        second: pair.second.to_string(),
+                    })?);
+                }
+            }
+        }
+        Ok(cells)
+    }
+}
+
+impl Grid {
+    /// Every combination.
+    fn players(&self) -> Vec<String> {
+        let mut players = vec![self.player.clone()];
+        for (knob, values) in &self.values {
+            let mut more = Vec::new();
+            for player in &players {
+                let sign = if player.contains(':') { ',' } else { ':' };
+                for value in values {
+                    let value = value.text();
+                    more.push(format!("{player}{sign}{knob}={value}"));
+                }
+            }
+            players = more;
+        }
+        players
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::{compile, counting_game};
+
+    fn check(file: &str, expected: &str) {
+        let sheet = Arc::new(Sheet::new("counting", counting_game()));
+        let three = "(role a) (role b) (role c) (<= (legal ?r x) (role ?r)) (<= (goal ?r 50) (role ?r)) (<= terminal (true x))";
+        let three = Arc::new(Sheet::new("three", compile(three)));
+        let shown = match Plan::read(file).and_then(|plan| plan.cells(&[sheet, three])) {
+            Ok(cells) => {
+                let line = |cell: &Cell| {
+                    let Contestants { first, second } = &cell.pair;
+                    let name = &cell.sheet.name;
+                    format!("{name}: {first} - {second}, {}\n", cell.budget)
+                };
+                cells.iter().map(line).collect()
+            }
+            Err(error) => error.to_string(),
+        };
+        assert!(shown.starts_with(expected), "{shown}\n{expected}");
+    }
+
+    const REST: &str = "games = []\ngames_per_pair = 2\n";
+
+    #[test]
+    fn everybody_meets_everybody() {
+        check(
+            &format!(
+                "{REST}players = [\"mc\", \"random\", \"legal\"]\nbudget = {{ playouts = 5 }}"
+            ),
+            "counting: mc - random, 5 playouts\ncounting: mc - legal, 5 playouts\n\
+             counting: random - legal, 5 playouts\nthree: mc - random, 5 playouts\n",
+        );
+        check(
+            &format!(
+                "{REST}players = [\"mc\", \"random\", \"legal\"]\npairs = \"first-vs-rest\"\nbudget = {{ seconds = [1, 2] }}"
+            ),
+            "counting: mc - random, 1 s\ncounting: mc - random, 2 s\ncounting: mc - legal, 1 s\n\
+             counting: mc - legal, 2 s\nthree: mc - random, 1 s\n",
+        );
+        check(
+            &format!(
+                "{REST}pairs = [[\"mc\", \"random\"], [\"mc\", \"legal\"]]\nbudget = {{ playouts = 5 }}"
+            ),
+            "counting: mc - random, 5 playouts\ncounting: mc - legal, 5 playouts\nthree",
+        );
+    }
+
+    #[test]
+    fn a_grid_has_every_combination() {
+        check(
+            &format!(
+                "{REST}players = [\"mc\"]\npairs = \"first-vs-rest\"\nbudget = {{ playouts = 5 }}\n\
+                 grid = [{{ player = \"cadia-2009\", exploration = [10, 20.5], rave = [\"off\", \"rave\"] }}]"
+            ),
+            "counting: mc - cadia-2009:exploration=10,rave=off, 5 playouts\n\
+             counting: mc - cadia-2009:exploration=10,rave=rave, 5 playouts\n\
+             counting: mc - cadia-2009:exploration=20.5,rave=off, 5 playouts\n\
+             counting: mc - cadia-2009:exploration=20.5,rave=rave, 5 playouts\n",
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let file = |rest: &str| format!("{REST}budget = {{ playouts = 5 }}\n{rest}");
+        for (rest, words) in [
+            ("players = [\"mc\"]", "a tournament needs two players"),
+            ("players = [\"mc\", \"mc\"]", "mc is given twice"),
+            ("players = [\"mc\", \"x\"]", "there is no player `x`"),
+            ("players = [\"mc\", \"human\"]", "people do not"),
+            (
+                "players = [\"mc\", \"legal\"]\nstart_clock = -1",
+                "a clock has between 0 and 1000000 seconds, not -1",
+            ),
+            (
+                "players = [\"mc\", \"legal\"]\nstop = { sprt = { elo0 = 5, elo1 = 0 } }",
+                "stop.sprt needs elo0 < elo1",
+            ),
+            (
+                "players = [\"http://127.0.0.1:1\", \"http://127.0.0.1:2\"]",
+                "three has more than two roles",
+            ),
+        ] {
+            check(&file(rest), words);
+        }
+        let some = Plan::read(&file("players = []\npairs = \"some\""));
+        let words = some.expect_err("there is no such word").to_string();
+        assert!(
+            words.contains("pairs are \"all\", \"first-vs-rest\" or a list"),
+            "{words}"
+        );
+        assert!(Plan::read("games = []\nplayer = []").is_err());
+    }
+}

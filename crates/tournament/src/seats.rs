@@ -1,0 +1,78 @@
+//! Who of a pair has which role, match by match, so that nobody is favoured.
+//!
+//! With two roles the players take turns. With more, all ways to share the roles as evenly as can be come in turn, each
+//! followed by its opposite; after a whole round both players have had every role, and every neighbour, equally often.
+//! Where one of the pair can have one role only, it has each role in turn and the other one has the rest. With one role
+//! each plays alone, one after the other.
+
+/// Beyond this there are too many ways to share the roles, and they are dealt out alternately.
+const MOST_ROLES: usize = 8;
+
+/// A round of matches: for each match, which of the pair (0 or 1) has each role.
+pub(crate) fn round(n_roles: usize) -> Vec<Vec<u8>> {
+    let alternate = |from: usize| (0..n_roles).map(|role| ((role + from) % 2) as u8).collect();
+    let first: Vec<u8> = alternate(0);
+    if !(3..=MOST_ROLES).contains(&n_roles) {
+        return vec![first, alternate(1)];
+    }
+    // The first role is with the first player; the opposite follows.
+    let mut halves = vec![first];
+    for mask in (0..1_u32 << n_roles).step_by(2) {
+        let n_second = mask.count_ones() as usize;
+        let seating: Vec<u8> = (0..n_roles).map(|role| (mask >> role & 1) as u8).collect();
+        let is_even = n_second == n_roles / 2 || n_second == n_roles - n_roles / 2;
+        if is_even && seating != halves[0] {
+            halves.push(seating);
+        }
+    }
+    let both = |seating: Vec<u8>| {
+        let opposite = seating.iter().map(|of| 1 - of).collect();
+        [seating, opposite]
+    };
+    halves.into_iter().flat_map(both).collect()
+}
+
+/// A round in which one of the pair has one role at a time.
+pub(crate) fn round_of_one(n_roles: usize, alone: u8) -> Vec<Vec<u8>> {
+    let seating = |own: usize| {
+        let roles = 0..n_roles;
+        roles
+            .map(|role| if role == own { alone } else { 1 - alone })
+            .collect()
+    };
+    (0..n_roles).map(seating).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(round: &[Vec<u8>]) -> String {
+        let word = |seating: &Vec<u8>| -> String {
+            let letters = seating.iter().map(|of| if *of == 0 { 'a' } else { 'b' });
+            letters.collect()
+        };
+        round.iter().map(word).collect::<Vec<String>>().join(" ")
+    }
+
+    #[test]
+    fn players_take_turns() {
+        assert_eq!(text(&round(1)), "a b");
+        assert_eq!(text(&round(2)), "ab ba");
+        assert_eq!(text(&round(3)), "aba bab aab bba abb baa");
+        assert_eq!(text(&round(4)), "abab baba abba baab aabb bbaa");
+        assert_eq!(text(&round(9)), "ababababa babababab");
+        assert_eq!(text(&round_of_one(3, 1)), "baa aba aab");
+    }
+
+    #[test]
+    fn everybody_has_every_role_equally_often() {
+        for n_roles in 2..=12 {
+            let round = round(n_roles);
+            for role in 0..n_roles {
+                let n_second: usize = round.iter().map(|seating| seating[role] as usize).sum();
+                assert_eq!(n_second * 2, round.len(), "{n_roles} roles, role {role}");
+            }
+        }
+    }
+}

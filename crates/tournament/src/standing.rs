@@ -1,0 +1,175 @@
+//! How a cell stands: the results so far, which of them count, and whether it is over.
+//!
+//! Whether a cell ends early is decided on its first so many matches in order, after whole rounds of seats. So it does not
+//! matter in which order they were played, and matches beyond the end do not count.
+
+use serde::Serialize;
+
+use crate::cell::Cell;
+use crate::result::MatchResult;
+use crate::sprt::SprtVerdict;
+use crate::tally::scores;
+
+/// A part that says nothing of interest in so many matches is taken not to be at work.
+const TRIAL: u32 = 4;
+
+/// Why a cell is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// All matches are played.
+    Complete,
+    /// The sequential test has an answer.
+    Sprt(SprtVerdict),
+    /// The part that it is about is not at work in this game.
+    PartAbsent,
+}
+
+/// The results of a cell.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    results: Vec<Option<MatchResult>>,
+    /// So many from the first on are there.
+    n_in_order: usize,
+    /// So many count at most.
+    n_wanted: usize,
+    ended: Option<Ended>,
+}
+
+impl Standing {
+    /// Nothing is played yet.
+    #[must_use]
+    pub fn new(cell: &Cell) -> Standing {
+        let n_wanted = cell.terms.n_matches as usize;
+        Standing {
+            results: vec![None; n_wanted],
+            n_in_order: 0,
+            n_wanted,
+            ended: (n_wanted == 0).then_some(Ended::Complete),
+        }
+    }
+
+    /// Why it is over, if it is.
+    #[must_use]
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
+    /// Matches that count when it is over, as far as is known.
+    #[must_use]
+    pub fn n_wanted(&self) -> usize {
+        self.n_wanted
+    }
+
+    /// Those that count.
+    #[must_use]
+    pub fn counted(&self) -> Vec<&MatchResult> {
+        let results = self.results[..self.n_wanted].iter();
+        results.filter_map(Option::as_ref).collect()
+    }
+
+    /// How many count so far.
+    #[must_use]
+    pub fn n_counted(&self) -> usize {
+        self.results[..self.n_wanted].iter().flatten().count()
+    }
+
+    /// Whether a match is still to be played.
+    pub(crate) fn is_missing(&self, index: u32) -> bool {
+        let index = index as usize;
+        index < self.n_wanted && self.results[index].is_none()
+    }
+
+    /// Takes a result.
+    pub(crate) fn put(&mut self, cell: &Cell, result: MatchResult) {
+        let index = result.fixture.index as usize;
+        if let Some(place) = self.results.get_mut(index) {
+            *place = Some(result);
+        }
+        while self.ended.is_none() && self.results[self.n_in_order].is_some() {
+            self.n_in_order += 1;
+            self.ended = self.judge(cell);
+            if self.ended.is_some() {
+                self.n_wanted = self.n_in_order;
+            }
+        }
+    }
+
+    /// Whether the matches in order say that it is over.
+    fn judge(&self, cell: &Cell) -> Option<Ended> {
+        let n = self.n_in_order as u32;
+        if self.n_in_order == self.results.len() {
+            return Some(Ended::Complete);
+        }
+        if !n.is_multiple_of(cell.round_len()) {
+            return None;
+        }
+        let results: Vec<&MatchResult> = self.results[..self.n_in_order].iter().flatten().collect();
+        let is_trial = n >= TRIAL && n < TRIAL + cell.round_len();
+        if let Some(part) = cell.part.as_ref().filter(|_| is_trial) {
+            let is_off = |result: &&MatchResult| {
+                let note = result.notes[0].get(part);
+                note.is_some_and(|note| note.starts_with("off"))
+            };
+            if results.iter().all(is_off) {
+                return Some(Ended::PartAbsent);
+            }
+        }
+        let verdict = cell.terms.sprt?.verdict(&scores(&results))?;
+        Some(Ended::Sprt(verdict))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::cell;
+    use crate::result::tests::result;
+    use crate::sprt::Sprt;
+
+    /// Puts results in this order; the first player wins all.
+    fn stand(cell: &Cell, order: &[u32], note: &str) -> Standing {
+        let mut standing = Standing::new(cell);
+        for &index in order {
+            let mut result = result("a", "b", index, [100, 0]);
+            result.notes[0].insert("cutoff".to_owned(), note.to_owned());
+            standing.put(cell, result);
+        }
+        standing
+    }
+
+    #[test]
+    fn a_cell_is_over_when_all_is_played() {
+        let cell = cell("mc", "random", 4);
+        let standing = stand(&cell, &[1, 0, 3], "");
+        assert_eq!((standing.ended(), standing.counted().len()), (None, 3));
+        assert!(standing.is_missing(2) && !standing.is_missing(3) && !standing.is_missing(4));
+        let standing = stand(&cell, &[1, 0, 3, 2], "");
+        assert_eq!(standing.ended(), Some(Ended::Complete));
+    }
+
+    #[test]
+    fn a_test_ends_it_whatever_the_order() {
+        let mut cell = cell("mc", "random", 100);
+        cell.terms.sprt = Some(Sprt::of_sign(100.0, 0));
+        let forward: Vec<u32> = (0..40).collect();
+        let backward: Vec<u32> = forward.iter().rev().copied().collect();
+        let [one, two] = [forward, backward].map(|order| stand(&cell, &order, ""));
+        assert_eq!(one.ended(), Some(Ended::Sprt(SprtVerdict::Elo1)));
+        assert_eq!(one.ended(), two.ended());
+        assert_eq!(one.n_wanted(), two.n_wanted());
+        assert_eq!(one.counted(), two.counted());
+        assert!(one.n_wanted() < 40 && one.n_wanted() % 2 == 0);
+    }
+
+    #[test]
+    fn without_its_part_a_cell_is_over_soon() {
+        let mut cell = cell("mc", "random", 100);
+        cell.part = Some("cutoff".to_owned());
+        let order: Vec<u32> = (0..6).collect();
+        let off = stand(&cell, &order, "off: goals are not stable");
+        assert_eq!((off.ended(), off.n_wanted()), (Some(Ended::PartAbsent), 4));
+        assert_eq!(stand(&cell, &order, "on: goals are stable").ended(), None);
+        assert_eq!(stand(&cell, &order, "watching: 3").ended(), None);
+    }
+}
