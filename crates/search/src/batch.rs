@@ -202,6 +202,8 @@ impl UctBot {
                     let n = if self.params.solver { 1 } else { n_each };
                     self.land_settled(node, n);
                     meter.count_playouts(u64::from(n));
+                    // See `UctBot::simulate`.
+                    meter.count_transitions(u64::from(n));
                     break;
                 }
                 let edges = self.choose(node);

@@ -13,7 +13,7 @@
 //!
 //! In: paths of a batch, how to choose. Out: per leaf its legal moves, and number and sum of values; sums of moves.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_engine::lanes::{Choosing, CutScore, Ending, Expanded, Finished, Job, Lanes, Until};
 use agon_engine::{Goal, MoveId, RoleId, State};
@@ -21,7 +21,7 @@ use agon_engine::{Goal, MoveId, RoleId, State};
 use crate::backup::weigh;
 use crate::batch::Batch;
 use crate::cutoff::{Cut, Cutoff};
-use crate::limits::{Limits, Meter};
+use crate::limits::{Limits, Meter, Stopwatch};
 use crate::mast::Mast;
 use crate::params::{Params, PlayoutKind, RaveKind, Values};
 use crate::sightings::{Sighting, Sightings};
@@ -589,18 +589,18 @@ fn run(lanes: &mut Lanes, limits: &Limits, steps_per_look: &mut u64) {
         return;
     }
     let mut n_done = 0;
-    let mut last = Instant::now();
     while !lanes.is_idle() {
         if limits.is_over() {
             lanes.cancel();
             return;
         }
         let n_steps = (*steps_per_look).min(ROUND - n_done % ROUND);
+        let mut watch = Stopwatch::default();
+        watch.start(true);
         lanes.run(Until::Steps(n_steps));
+        watch.stop();
         n_done += n_steps;
-        let now = Instant::now();
-        let took = now - last;
-        last = now;
+        let took = watch.total();
         if took > LOOK * 2 {
             *steps_per_look = (*steps_per_look / 2).max(1);
         } else if took < LOOK / 2 {

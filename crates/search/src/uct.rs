@@ -255,6 +255,7 @@ impl UctBot {
     /// One simulation. `None` if a limit came first; nothing is learned from it then.
     fn simulate(&mut self, root: NodeId, role: RoleId, meter: &mut Meter<'_>) -> Option<()> {
         let is_timed = self.work.simulations.is_multiple_of(TIMED);
+        let n_before = meter.n_transitions();
         self.work.watch.start(is_timed);
         self.path.nodes.clear();
         self.path.edges.clear();
@@ -301,6 +302,10 @@ impl UctBot {
         self.back_up(is_timed);
         if is_proven && self.params.solver {
             self.prove();
+        }
+        if meter.n_transitions() == n_before {
+            // Or a limit in transitions would never come once the rest of the match is all in the tree.
+            meter.count_transition();
         }
         self.work.simulations += 1;
         meter.count_playout();

@@ -418,6 +418,22 @@ fn story(game: &Arc<Game>, player: &str, limits: &Limits) -> String {
     story
 }
 
+/// When the rest of the match is all in the tree, simulations step through no state any more.
+#[test]
+fn a_limit_in_transitions_comes_even_if_nothing_is_left_to_see() {
+    let game = game(NIM);
+    for player in ["cadia-2007", "agon:solver=no", "agon:solver=no,batch=1"] {
+        let mut bot = bot(&game, player, 1);
+        let (state, role) = after(&game, &["(leave x 1)"]);
+        let decision = bot.think(&state, role, &Limits::transitions(20_000), &mut unwatched);
+        assert_eq!(
+            decision.report.stop,
+            Some(StopReason::Transitions),
+            "{player}"
+        );
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_tree() {
     let game = game(CONNECT_FOUR);
