@@ -36,7 +36,7 @@ const LEAST_LEAVES: u64 = 16;
 const SEVERAL: u64 = 4;
 const NODES_OF_SEVERAL: u64 = 1024;
 /// Where playouts are counted, one in so many of all may be in flight.
-const BUDGET_SHARE: u64 = 128;
+const BUDGET_SHARE: u64 = 1024;
 /// Playouts that run at once, and how often a leaf is played from.
 const LANES: u64 = 512;
 const LEAST_EACH: u64 = 4;
@@ -569,9 +569,9 @@ mod tests {
             "cadia-2007:batch=64",
             "cadia-2009:batch=300",
             "ary-amaf:batch=50",
-            "cadia-2012:batch=auto",
+            "cadia-2012:batch=200",
             "cadia-2007:batch=64,transpositions=no",
-            "agon:threads=2",
+            "agon:threads=2,batch=200",
             "cadia-2008:threads=2",
             "agon",
         ];

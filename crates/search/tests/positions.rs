@@ -450,7 +450,11 @@ fn the_same_seed_gives_the_same_tree() {
 
 #[test]
 fn the_same_seed_gives_the_same_tree_on_any_vectors() {
-    let players = ["agon", "cadia-2009:batch=200", "agon:mast_choice=greedy"];
+    let players = [
+        "agon:batch=200",
+        "cadia-2009:batch=200",
+        "agon:batch=200,mast_choice=greedy",
+    ];
     let limits = Limits::playouts(2000);
     let story_on = |simd: Simd, jit: bool, player: &str| {
         let game = game(CONNECT_FOUR);
