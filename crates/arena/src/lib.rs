@@ -23,3 +23,4 @@ pub use record::{
 pub use referee::{Event, Referee, Settings};
 pub use replay::{Course, ReplayError, course, replay};
 pub use seat::{About, Seat};
+pub use table::panic_words;

@@ -175,7 +175,7 @@ fn attend(
         let outcome = catch_unwind(AssertUnwindSafe(|| player.answer(request, &stop)));
         let outcome = match outcome {
             Ok(reply) => Outcome::Reply(reply),
-            Err(payload) => Outcome::Panicked(words(&*payload)),
+            Err(payload) => Outcome::Panicked(panic_words(&*payload)),
         };
         let answer = Answer {
             seat_idx,
@@ -190,7 +190,8 @@ fn attend(
 }
 
 /// What a panic says.
-fn words(payload: &(dyn Any + Send)) -> String {
+#[must_use]
+pub fn panic_words(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned());

@@ -5,6 +5,8 @@
 //! steps, they are control bits: in step t they have the values of phase t mod p. Each phase gets a network of its
 //! own, in which they are constants; whoever cannot move then is gone from it.
 
+use std::collections::BTreeMap;
+
 use crate::network::{Network, Node, NodeId};
 use crate::optimize::sequential::{evaluate, read};
 use crate::state::State;
@@ -50,6 +52,20 @@ impl Phases {
             fixed[bit as usize] = Some(value);
         }
         fixed
+    }
+
+    /// How to tell a phase by the words of a state: which word, which of its bits, and their values.
+    pub(crate) fn marks(&self, phase: usize) -> Vec<(usize, u64, u64)> {
+        let mut words: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+        for (&bit, &value) in self.bits.iter().zip(&self.values[phase]) {
+            let (mask, bits) = words.entry(bit as usize / 64).or_default();
+            *mask |= 1 << (bit % 64);
+            *bits |= u64::from(value) << (bit % 64);
+        }
+        words
+            .into_iter()
+            .map(|(word, (mask, bits))| (word, mask, bits))
+            .collect()
     }
 }
 

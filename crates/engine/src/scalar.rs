@@ -32,7 +32,6 @@ use std::sync::Arc;
 use crate::levels::{Levels, NONE, levels};
 use crate::network::{Network, Node, Signal};
 use crate::optimize::Optimized;
-use crate::phases::Phases;
 use crate::state::{MoveId, RoleId, State};
 
 use order::{Event, GOAL, N_CLASSES, NEXT, Order, PLAY, Slots, classes, output_slots, slots};
@@ -406,7 +405,7 @@ impl ScalarProgram {
         let layout = |network| Layout::new(network, initial);
         let layouts = optimized.networks.iter().map(layout).collect();
         let marks = (0..optimized.phases.len())
-            .map(|phase| marks(&optimized.phases, phase))
+            .map(|phase| optimized.phases.marks(phase))
             .collect();
         ScalarProgram {
             layouts,
@@ -442,20 +441,6 @@ impl ScalarProgram {
         // A state outside of every phase cannot be reached; any network answers wrongly for it.
         self.marks.iter().position(fits).unwrap_or(0)
     }
-}
-
-fn marks(phases: &Phases, phase: usize) -> Vec<(usize, u64, u64)> {
-    let mut words: std::collections::BTreeMap<usize, (u64, u64)> =
-        std::collections::BTreeMap::new();
-    for (&bit, &value) in phases.bits.iter().zip(&phases.values[phase]) {
-        let (mask, bits) = words.entry(bit as usize / 64).or_default();
-        *mask |= 1 << (bit % 64);
-        *bits |= u64::from(value) << (bit % 64);
-    }
-    words
-        .into_iter()
-        .map(|(word, (mask, bits))| (word, mask, bits))
-        .collect()
 }
 
 /// A machine of the scalar engine.

@@ -25,7 +25,7 @@ use agon_engine::optimize::Pass;
 use agon_engine::{Goal, Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId, State};
 use agon_ground::{GroundLimits, ground};
 
-use folder::sheets_in;
+use folder::{corpus, sheets_in};
 use sheets::SHEETS;
 
 const MOST_STEPS: u32 = 40;
@@ -479,8 +479,7 @@ fn networks_that_are_not_optimised_are_played_alike() {
 #[test]
 fn a_sample_of_the_corpus_is_played_as_the_scalar_engine_does() {
     const EVERY: usize = 6;
-    let Some(directory) = std::env::var_os("AGON_CORPUS").filter(|folder| !folder.is_empty())
-    else {
+    let Some(directory) = corpus() else {
         return;
     };
     let limits = GroundLimits {
@@ -492,7 +491,7 @@ fn a_sample_of_the_corpus_is_played_as_the_scalar_engine_does() {
         .into_iter()
         .filter(|layout| layout.goals == DeferGoals::Auto)
         .collect();
-    let sheets = sheets_in(&Path::new(&directory).join("games"));
+    let sheets = sheets_in(&directory);
     let sheets = sheets.iter().step_by(EVERY);
     let n_played = sheets
         .filter(|(name, sheet)| check(name, sheet, &limits, &layouts, 70))

@@ -18,7 +18,7 @@ use agon_ground::{GroundLimits, ground};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use folder::sheets_in;
+use folder::{corpus, sheets_in};
 
 const MOST_STEPS: u32 = 300;
 
@@ -141,8 +141,7 @@ fn means_agree_on_built_in_games() {
 #[test]
 fn means_agree_on_a_sample_of_the_corpus() {
     const EVERY: usize = 3;
-    let Some(directory) = std::env::var_os("AGON_CORPUS").filter(|folder| !folder.is_empty())
-    else {
+    let Some(directory) = corpus() else {
         return;
     };
     let limits = GroundLimits {
@@ -152,10 +151,7 @@ fn means_agree_on_a_sample_of_the_corpus() {
     };
     let mut failures = Vec::new();
     let mut n_compared = 0;
-    for (name, sheet) in sheets_in(&Path::new(&directory).join("games"))
-        .iter()
-        .step_by(EVERY)
-    {
+    for (name, sheet) in sheets_in(&directory).iter().step_by(EVERY) {
         let Some(game) = compile(sheet, &limits) else {
             continue;
         };

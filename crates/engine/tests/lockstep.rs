@@ -12,7 +12,7 @@ use std::path::Path;
 
 use agon_ground::{GroundLimits, ground};
 
-use folder::sheets_in;
+use folder::{corpus, sheets_in};
 use sheets::SHEETS;
 use walk::{Walk, all_engines, rules, walk};
 
@@ -64,8 +64,7 @@ fn built_in_games_are_played_alike() {
 #[test]
 fn a_sample_of_the_corpus_is_played_alike() {
     const EVERY: usize = 2;
-    let Some(directory) = std::env::var_os("AGON_CORPUS").filter(|folder| !folder.is_empty())
-    else {
+    let Some(directory) = corpus() else {
         return;
     };
     let limits = GroundLimits {
@@ -75,10 +74,7 @@ fn a_sample_of_the_corpus_is_played_alike() {
     };
     let mut n_walked = 0;
     let mut failures = Vec::new();
-    for (name, sheet) in sheets_in(&Path::new(&directory).join("games"))
-        .into_iter()
-        .step_by(EVERY)
-    {
+    for (name, sheet) in sheets_in(&directory).into_iter().step_by(EVERY) {
         let Ok(rules) = rules(&sheet) else { continue };
         let Ok(program) = ground(&rules, &limits, &|| false) else {
             continue;

@@ -4,7 +4,6 @@
 //! time. Only the thread that calls writes to the store; a match that is being played when the program dies is played again.
 //! A match that panics is told and left out, and the others go on.
 
-use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
@@ -12,6 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agon_arena::panic_words;
 use agon_protocol::StopFlag;
 
 use crate::bout::{Bout, play};
@@ -288,22 +288,13 @@ fn work(cells: &[Cell], desk: &Desk, stop: &StopFlag, sender: &Sender<Report>) {
         let bout = match bout {
             Ok(Some(bout)) => Ok(bout),
             Ok(None) => return,
-            Err(payload) => Err(words(&*payload)),
+            Err(payload) => Err(panic_words(&*payload)),
         };
         let time = started.elapsed();
         if sender.send(Report { job, bout, time }).is_err() {
             return;
         }
     }
-}
-
-/// What a panic says.
-fn words(payload: &(dyn Any + Send)) -> String {
-    let text = payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agon::library::About;
 use agon_engine::lanes::{DeferGoals, LanesProgram, LayoutOptions, Simd, Sums};
 use agon_engine::network::Network;
 use agon_engine::optimize::Pass;
@@ -632,6 +633,11 @@ pub(crate) fn stem(game: &str) -> String {
         || game.to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
     )
+}
+
+/// What people call a game: its title, or the name of its file.
+pub(crate) fn title(game: &str, about: Option<&About>) -> String {
+    about.map_or_else(|| stem(game), |about| about.title.clone())
 }
 
 /// Most memory that this process has had, in megabytes; 0 where the system does not tell.

@@ -21,7 +21,7 @@ use agon_search::{Limits, Preset};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
-use crate::commands::bench::stem;
+use crate::commands::bench::{stem, title};
 use crate::commands::search::follow;
 use crate::sheet::Sheet;
 
@@ -350,9 +350,7 @@ impl Found {
         args: &Args,
     ) -> anyhow::Result<()> {
         let built_in = library::find(name).map(|built_in| built_in.about);
-        let title = built_in
-            .as_ref()
-            .map_or_else(|| stem(name), |about| about.title.clone());
+        let title = title(name, built_in.as_ref());
         let role = game.role_name(self.role);
         let goals = self.heuristic.goals(self.role);
         let goals: Vec<String> = goals.iter().map(ToString::to_string).collect();

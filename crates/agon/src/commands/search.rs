@@ -19,7 +19,7 @@ use agon_search::{Account, Bot, Decision, Limits, MoveAccount, Preset, Report};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
-use crate::commands::bench::{SimdArg, stem};
+use crate::commands::bench::{SimdArg, stem, title};
 use crate::commands::heuristic::truth_text;
 use crate::sheet::Sheet;
 
@@ -283,9 +283,7 @@ impl Found {
         args: &Args,
     ) -> anyhow::Result<()> {
         let built_in = library::find(name).map(|built_in| built_in.about);
-        let title = built_in
-            .as_ref()
-            .map_or_else(|| stem(name), |about| about.title.clone());
+        let title = title(name, built_in.as_ref());
         writeln!(out, "{title}: {preset}, seed {}", args.seed)?;
         if let Some(board) = board_of(game, built_in.as_ref()) {
             writeln!(out, "\n{}", board_text(game, &board, state).trim_end())?;

@@ -15,7 +15,6 @@ use super::kernel::{Kernel, Simd};
 use super::layout::{KnownBits, PhaseContext, chosen_inputs, loop_nodes};
 use crate::grounded::Grounded;
 use crate::levels::{NONE, levels};
-use crate::phases::Phases;
 use crate::state::{Goal, MoveId};
 
 /// Rows that every game has: all true, all false, and one that nobody reads.
@@ -214,7 +213,7 @@ impl LanesProgram {
             bases,
             n_roles: networks[0].roles.len(),
             marks: (0..control.len())
-                .map(|phase| marks(control, phase))
+                .map(|phase| control.marks(phase))
                 .collect(),
             phases,
         }
@@ -271,18 +270,4 @@ fn base_words(bases: &[u32]) -> Vec<BaseWord> {
         }
     }
     words
-}
-
-fn marks(phases: &Phases, phase: usize) -> Vec<(usize, u64, u64)> {
-    let mut words: std::collections::BTreeMap<usize, (u64, u64)> =
-        std::collections::BTreeMap::new();
-    for (&bit, &value) in phases.bits.iter().zip(&phases.values[phase]) {
-        let (mask, bits) = words.entry(bit as usize / 64).or_default();
-        *mask |= 1 << (bit % 64);
-        *bits |= u64::from(value) << (bit % 64);
-    }
-    words
-        .into_iter()
-        .map(|(word, (mask, bits))| (word, mask, bits))
-        .collect()
 }

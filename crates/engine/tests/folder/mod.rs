@@ -2,6 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+/// The folder of the corpus's rulesheets, if there is a corpus.
+pub(crate) fn corpus() -> Option<PathBuf> {
+    let folder = std::env::var_os("AGON_CORPUS").filter(|folder| !folder.is_empty())?;
+    Some(Path::new(&folder).join("games"))
+}
+
 /// The rulesheets of a folder with their names, in order.
 pub(crate) fn sheets_in(folder: &Path) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(folder).expect("the folder can be read");
