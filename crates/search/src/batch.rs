@@ -178,6 +178,9 @@ impl UctBot {
     /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
     /// beside the tree.
     fn n_each(&self, n_leaves: u64) -> u64 {
+        if let Count::Exactly(n) = self.params.batch_each {
+            return u64::from(n);
+        }
         let cheap = (CHEAP / self.cost().max(1)).clamp(LEAST_EACH, MOST_EACH);
         (LANES / n_leaves).clamp(1, MOST_EACH).max(cheap)
     }
@@ -226,13 +229,14 @@ impl UctBot {
     /// The path at hand takes off with so many playouts.
     fn fly(&mut self, batch: &mut Batch, n: u32) {
         let n_roles = self.n_roles;
+        let n_visits = n.min(self.params.batch_visits);
         for (level, &node) in self.path.nodes.iter().enumerate() {
-            self.tree.node_mut(node).visits += n;
+            self.tree.node_mut(node).visits += n_visits;
             for role in 0..n_roles {
                 // What leaves no choice is not chosen by its visits.
                 if self.tree.span(node, role).len() > 1 {
                     let edge = self.path.edges[level * n_roles + role];
-                    self.tree.take_off(edge as usize, n);
+                    self.tree.take_off(edge as usize, n_visits);
                 }
             }
         }
@@ -286,11 +290,13 @@ impl UctBot {
             // Step 1. Make the node.
             let node = self.add_leaf(batch, flight, idx);
             let is_end = flight.leaves[idx].is_end;
-            let n_out = batch.leaf(idx).n;
+            let most = self.params.batch_visits;
+            let n_out = batch.leaf(idx).n.min(most);
+            let n_back = flight.leaves[idx].n;
             let (n, n_recorded) = match is_end {
                 true if self.params.solver => (1, 1),
                 true => (n_out, n_out),
-                false => (flight.leaves[idx].n, flight.leaves[idx].n_recorded),
+                false => (n_back.min(most), flight.leaves[idx].n_recorded.min(most)),
             };
             // Step 2. Its own moves learn from the first moves of the playouts.
             sums.copy_from_slice(flight.sums(idx));
@@ -299,6 +305,13 @@ impl UctBot {
                 sums.iter_mut().for_each(|sum| *sum *= f64::from(n));
                 recorded_sums.copy_from_slice(&sums);
             } else if let Some(node) = node {
+                let share = |n: u32, of: u32| f64::from(n) / f64::from(of.max(1));
+                let (all, recorded) = (
+                    share(n, n_back),
+                    share(n_recorded, flight.leaves[idx].n_recorded),
+                );
+                sums.iter_mut().for_each(|sum| *sum *= all);
+                recorded_sums.iter_mut().for_each(|sum| *sum *= recorded);
                 self.land_firsts(node, flight, idx);
             }
             let best = match self.is_puzzle() {
@@ -326,8 +339,9 @@ impl UctBot {
             if is_end {
                 self.prove_on(nodes);
             }
-            self.work.simulations += u64::from(n);
-            meter.count_playouts(u64::from(n));
+            let n_played = if is_end { n } else { n_back };
+            self.work.simulations += u64::from(n_played);
+            meter.count_playouts(u64::from(n_played));
         }
         // Step 4. Moves learn wherever they were made.
         if let (Some(mast), Some(tally)) = (&mut self.mast, &mut flight.tally) {
@@ -389,7 +403,7 @@ impl UctBot {
     fn land_firsts(&mut self, node: NodeId, flight: &Flight, idx: usize) {
         let takes_max = self.takes_max();
         let mut n = 0;
-        for playout in flight.playouts(idx) {
+        for playout in flight.playouts(idx).take(self.params.batch_visits as usize) {
             n += 1;
             for (role, (of, value)) in flight.firsts(playout).enumerate() {
                 let span = self.tree.span(node, role);
@@ -493,14 +507,13 @@ fn learn_later(tree: &mut Tree, node: NodeId, n_roles: usize, kind: RaveKind, se
         if span.len() == 1 {
             continue;
         }
-        for edge_idx in span {
-            let edge = tree.edge(edge_idx);
+        for (edge, later) in tree.with_later(span) {
             // RAVE mixes with what was tried; AMAF alone needs no tries.
             if kind == RaveKind::Rave && edge.visits == 0 {
                 continue;
             }
             if let Some((n, sum)) = seen.get(role, edge.of) {
-                tree.later_mut(edge_idx).add_many(n, sum);
+                later.add_many(n, sum);
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Everything here works on a batch alone and never looks at the tree, so that several threads can do it at once. A leaf is
 //! the state after the last joint move of its path. All leaves of a batch are stepped to and looked at together; those that
-//! go on are played from in the lanes, several times each. A few playouts of each leaf are recorded move by move,
+//! go on are played from in the lanes, several times each, with different first moves (`openings`). A few playouts of each leaf are recorded move by move,
 //! for MAST, RAVE and AMAF; of the others only the first moves and the values count.
 //!
 //! Where simulations fly one by one, or the game has no lanes, the playouts are those of a bot without a tree of its own, which
@@ -23,6 +23,7 @@ use crate::batch::Batch;
 use crate::cutoff::{Cut, Cutoff};
 use crate::limits::{Limits, Meter, Stopwatch};
 use crate::mast::Mast;
+use crate::openings::Openings;
 use crate::params::{Params, PlayoutKind, RaveKind, Values};
 use crate::sightings::{Sighting, Sightings};
 use crate::uct::{UctBot, Work};
@@ -45,8 +46,11 @@ pub(crate) struct Flight {
     most_recorded: u32,
     // What changes with time.
     steps_per_look: u64,
+    openings: Openings,
     // Of the batch.
     pub(crate) leaves: Vec<Landing>,
+    /// Per playout: the state after its first joint move.
+    opened: Vec<State>,
     /// Per leaf and role: the end of its legal moves.
     ends: Vec<u32>,
     legal: Vec<MoveId>,
@@ -164,7 +168,12 @@ impl Tally {
 
 impl Flight {
     /// A flight; lanes must keep the moves of playouts.
-    pub(crate) fn new(engine: Engine, params: &Params, n_roles: usize, discount: f64) -> Flight {
+    pub(crate) fn new(
+        engine: Engine,
+        params: &Params,
+        n_roles: usize,
+        (discount, seed): (f64, u64),
+    ) -> Flight {
         let has_mast = params.playout == PlayoutKind::Mast;
         let records = match n_roles {
             1 => Records::All,
@@ -188,7 +197,9 @@ impl Flight {
             records,
             most_recorded: params.batch_records,
             steps_per_look: 1,
+            openings: Openings::new(n_roles, seed),
             leaves: Vec::new(),
+            opened: Vec::new(),
             ends: Vec::new(),
             legal: Vec::new(),
             sums: Vec::new(),
@@ -210,7 +221,10 @@ impl Flight {
     /// How playouts go on from now on.
     pub(crate) fn learn(&mut self, lesson: Lesson) {
         match (&mut self.engine, lesson) {
-            (Engine::Lanes(lanes), Lesson::Choosing(choosing)) => lanes.set_choosing(&choosing),
+            (Engine::Lanes(lanes), Lesson::Choosing(choosing)) => {
+                self.openings.learn(&choosing);
+                lanes.set_choosing(&choosing);
+            }
             (Engine::Scalar(twin), Lesson::Learned(learned)) => {
                 (twin.mast, twin.cutoff) = *learned;
             }
@@ -322,32 +336,57 @@ impl Flight {
             leaves[idx].state = State::from_words(words.into());
         });
         self.look_at_leaves();
-        // Step 2. Play.
+        // Step 2. Make the first moves of the playouts.
+        self.open(batch);
+        // Step 3. Play.
         let Engine::Lanes(lanes) = &mut self.engine else {
             return;
         };
         let cut = cut.map(|(after, how)| agon_engine::lanes::Cut {
-            after,
+            after: after.saturating_sub(1),
             score: match how {
                 Cut::Goals => CutScore::Goals,
                 Cut::Draw => CutScore::Constant(Goal::new(50).expect("50 is a goal")),
             },
         });
-        for (idx, leaf) in self.leaves.iter().enumerate() {
-            if leaf.is_end {
-                continue;
-            }
+        for (playout, state) in self.opened.iter().enumerate() {
             lanes.submit(&[Job {
-                state: &leaf.state,
-                tag: idx as u64,
-                n_playouts: batch.leaf(idx).n,
+                state,
+                tag: playout as u64,
+                n_playouts: 1,
                 cut,
-                most_steps: self.most_steps,
+                most_steps: self.most_steps.saturating_sub(1).max(1),
             }]);
         }
         run(lanes, limits, &mut self.steps_per_look);
-        // Step 3. Collect.
+        // Step 4. Collect.
         self.collect();
+    }
+
+    /// The first moves of all playouts, and the states that they lead to.
+    fn open(&mut self, batch: &Batch) {
+        let mut openings = std::mem::replace(&mut self.openings, Openings::new(0, 0));
+        openings.clear();
+        for idx in 0..self.leaves.len() {
+            if !self.leaves[idx].is_end {
+                openings.add(idx, batch.leaf(idx).n, |role| self.legal(idx, role));
+            }
+        }
+        self.openings = openings;
+        let Engine::Lanes(lanes) = &mut self.engine else {
+            return;
+        };
+        let (openings, leaves) = (&self.openings, &self.leaves);
+        let playouts = 0..openings.len();
+        let states = playouts.clone().map(|of| &leaves[openings.leaf(of)].state);
+        let states: Vec<&State> = states.collect();
+        let moves: Vec<&[MoveId]> = playouts.map(|of| openings.moves(of)).collect();
+        let opened = &mut self.opened;
+        opened.clear();
+        opened.resize(states.len(), State::default());
+        lanes.advance(&states, &moves, |idx, words| {
+            opened[idx] = State::from_words(words.into());
+        });
     }
 
     /// Legal moves and ends, in the lanes.
@@ -399,15 +438,17 @@ impl Flight {
         let (firsts, worths, made) = (&mut self.firsts, &mut self.worths, &mut self.made);
         let (records, values) = (self.records, self.values);
         let most_recorded = self.most_recorded;
+        let (openings, ends) = (&self.openings, &self.ends);
         lanes.drain(|playout: &Finished<'_>| {
-            let leaf = playout.tag() as usize;
-            let steps = playout.steps();
+            let opening = openings.moves(playout.tag() as usize);
+            let leaf = openings.leaf(playout.tag() as usize);
+            let steps = playout.steps() + 1;
             n_steps += u64::from(steps);
             n_cuts += u64::from(playout.ending() == Ending::Cut);
             let from = worths.len();
             for role in RoleId::all(n_roles) {
                 worths.push(f64::from(playout.goal(role).map_or(0, Goal::value)));
-                firsts.push(playout.moves(role).next().unwrap_or(MoveId(0)));
+                firsts.push(opening[role.idx()]);
             }
             weigh(values, &mut worths[from..]);
             let landing = &mut leaves[leaf];
@@ -427,12 +468,19 @@ impl Flight {
             match records {
                 // The whole line, in order.
                 Records::All => {
+                    make(RoleId(0), 0, opening[0]);
                     let moves = playout.moves(RoleId(0)).enumerate();
-                    moves.for_each(|(step, of)| make(RoleId(0), step as u32, of));
+                    moves.for_each(|(step, of)| make(RoleId(0), step as u32 + 1, of));
                 }
                 _ if is_recorded => {
+                    let mut first_legal = landing.first_legal;
                     for role in RoleId::all(n_roles) {
-                        playout.choices(role, |step, of| make(role, step, of));
+                        let end = ends[leaf * n_roles + role.idx()];
+                        if end - first_legal > 1 {
+                            make(role, 0, opening[role.idx()]);
+                        }
+                        first_legal = end;
+                        playout.choices(role, |step, of| make(role, step + 1, of));
                     }
                 }
                 _ => {}

@@ -5,20 +5,24 @@
 //! are on; what a heuristic says of moves is mixed in where there is one. Equal values are decided by chance. With urgency a good move may come before those never tried. Moves of which
 //! nothing better can come than what is proven are passed over.
 //!
-//! `sqrt` of the standard library is exact by IEEE 754 and so the same everywhere; `ln` is that of `libm`.
+//! `sqrt` of the standard library is exact by IEEE 754 and so the same everywhere; `ln` is that of `libm`. Values of all
+//! moves of a state are computed side by side (`scores`).
 //!
 //! - Kocsis and Szepesvári 2006, Bandit based Monte-Carlo Planning
 //! - Tak, Lanctot and Winands 2014, MCTS Variants for Simultaneous Move Games (each role by itself)
+
+use wide::f32x4;
 
 use crate::heuristic;
 use crate::mast::Mast;
 use crate::params::{MastInTree, Params, RaveBonus, RaveKind};
 use crate::random::Random;
 use crate::rave;
+use crate::scores::{Laters, Scores};
 use crate::tree::{Edge, Later, NodeId, Span, Tree};
 use crate::urgency;
 
-/// Logarithms and roots up to here are looked up.
+/// Logarithms up to here are looked up.
 const N_KNOWN: usize = 4096;
 
 /// How moves are chosen in the tree.
@@ -26,13 +30,12 @@ pub(crate) struct Select {
     // Constant.
     params: Params,
     logs: Vec<f64>,
-    /// `1 / sqrt(n)`.
-    inverse_roots: Vec<f64>,
     // Changed by each simulation: the state whose statistics of later moves GRAVE uses.
     reference: NodeId,
     // Scratch: the moves of the state that were never tried, and what the reference knows of all.
     fresh: Vec<u32>,
     referred: Vec<Later>,
+    scores: Scores,
 }
 
 impl Select {
@@ -40,10 +43,10 @@ impl Select {
         Select {
             params: params.clone(),
             logs: (0..N_KNOWN).map(|n| libm::log(n.max(1) as f64)).collect(),
-            inverse_roots: (0..N_KNOWN).map(|n| 1.0 / (n as f64).sqrt()).collect(),
             reference: NodeId::NONE,
             fresh: Vec::new(),
             referred: Vec::new(),
+            scores: Scores::default(),
         }
     }
 
@@ -72,13 +75,9 @@ impl Select {
         }
         // Step 1. What was never tried comes first.
         let edges = tree.edges(span.clone());
-        self.fresh.clear();
-        for (idx, edge) in edges.iter().enumerate() {
-            if edge.visits == 0 && !edge.is_closed() {
-                self.fresh.push(idx as u32);
-            }
-        }
-        let n_fresh = self.fresh.len();
+        let is_fresh = |edge: &Edge| edge.visits == 0 && !edge.is_closed();
+        let n_fresh: u32 = edges.iter().map(|edge| u32::from(is_fresh(edge))).sum();
+        let n_fresh = n_fresh as usize;
         let visits = tree.node(node).visits;
         let is_first = !self.params.urgency || visits < urgency::LEAST_VISITS;
         if n_fresh > 0 && (is_first || n_fresh == edges.len()) {
@@ -98,7 +97,7 @@ impl Select {
                 n_fresh as f64 / edges.len() as f64,
                 self.params.urgency_discount,
             );
-            if value < urgency {
+            if f64::from(value) < urgency {
                 return span.start + self.draw(edges, role, mast, prior, random);
             }
         }
@@ -107,13 +106,19 @@ impl Select {
 
     /// One of the moves that were never tried.
     fn draw(
-        &self,
+        &mut self,
         edges: &[Edge],
         role: usize,
         mast: Option<&mut Mast>,
         prior: Option<&[f32]>,
         random: &mut Random,
     ) -> usize {
+        self.fresh.clear();
+        for (idx, edge) in edges.iter().enumerate() {
+            if edge.visits == 0 && !edge.is_closed() {
+                self.fresh.push(idx as u32);
+            }
+        }
         let fresh = &self.fresh;
         if let Some(prior) = prior {
             return highest(fresh, prior, random);
@@ -136,85 +141,82 @@ impl Select {
 
     /// The tried move with the highest value, and that value.
     fn best(
-        &self,
+        &mut self,
         tree: &Tree,
         node: NodeId,
         span: &Span,
         prior: Option<&[f32]>,
         random: &mut Random,
-    ) -> (usize, f64) {
+    ) -> (usize, f32) {
         let edges = tree.edges(span.clone());
         let params = &self.params;
         let visits = tree.node(node).visits;
         let ln = self.ln(u64::from(visits));
-        let c = params.exploration;
-        // What the heuristic adds to a value that is this without any bonus.
-        let weight = prior.map_or(0.0, |_| heuristic::beta(params.heuristic_k, visits));
-        let lift = |idx: usize, value: f64| match prior {
-            Some(prior) => weight * (f64::from(prior[idx]) - value),
-            None => 0.0,
-        };
+        let prior = prior.map(|prior| (prior, heuristic::beta(params.heuristic_k, visits) as f32));
         // The bonus of a move is this over the root of its visits.
-        let spread = c * ln.sqrt();
-        let uct = |edge: &Edge| edge.mean() + spread * self.inverse_root(edge.visits);
-        let plain = |idx: usize, edge: &Edge| uct(edge) + lift(idx, edge.mean());
+        let c = params.exploration;
+        let spread = splat(c * ln.sqrt());
+        let plain = |mean: f32x4, root: f32x4| (mean, spread * root);
+        let scores = &mut self.scores;
         match params.rave {
-            RaveKind::Off => scan(edges, random, plain),
+            RaveKind::Off => scores.fill(edges, prior, plain),
             RaveKind::Amaf => {
                 let later = tree.later(span.clone());
-                let spread = params.amaf_exploration * ln.sqrt();
-                scan(edges, random, |idx, edge| {
-                    let mean = f64::from(later[idx].mean);
-                    mean + spread * self.inverse_root(edge.visits) + lift(idx, mean)
-                })
+                let spread = splat(params.amaf_exploration * ln.sqrt());
+                let amaf = |_, root: f32x4, later: Laters| (later.mean, spread * root);
+                scores.fill_with_later(edges, later, prior, amaf);
             }
             RaveKind::Rave | RaveKind::Grave => {
                 let is_grave = params.rave == RaveKind::Grave;
-                let beta = rave::beta(params.rave_k, visits);
-                if beta < rave::LEAST_BETA {
-                    return scan(edges, random, plain);
-                }
                 let later = match is_grave {
                     true => &self.referred,
                     false => tree.later(span.clone()),
                 };
-                let n_later: u64 = later.iter().map(|later| u64::from(later.visits)).sum();
-                let later_spread = c * self.ln(n_later).sqrt();
-                scan(edges, random, |idx, edge| {
-                    let later = later[idx];
-                    if later.visits == 0 {
-                        return plain(idx, edge);
-                    }
-                    let mix = beta * f64::from(later.mean) + (1.0 - beta) * edge.mean();
-                    let lift = lift(idx, mix);
-                    match params.rave_bonus {
-                        RaveBonus::Both if !is_grave => {
-                            let bonus = later_spread * self.inverse_root(later.visits);
-                            let rave = f64::from(later.mean) + bonus;
-                            beta * rave + (1.0 - beta) * uct(edge) + lift
-                        }
-                        _ => mix + spread * self.inverse_root(edge.visits) + lift,
-                    }
-                })
+                let beta = rave::beta(params.rave_k, visits);
+                if beta < rave::LEAST_BETA {
+                    scores.fill(edges, prior, plain);
+                    return scores.highest(edges, random);
+                }
+                let (beta, rest) = (splat(beta), splat(1.0 - beta));
+                let mix = |mean: f32x4, later: &Laters| {
+                    let mix = beta * later.mean + rest * mean;
+                    later.is_known.bitselect(mix, mean)
+                };
+                if params.rave_bonus == RaveBonus::Both && !is_grave {
+                    let n_later: u64 = later.iter().map(|later| u64::from(later.visits)).sum();
+                    let later_spread = splat(c * ln_by(&self.logs, n_later).sqrt());
+                    let both = |mean: f32x4, root: f32x4, later: Laters| {
+                        let bonus = beta * (later_spread * later.root) + rest * (spread * root);
+                        let bonus = later.is_known.bitselect(bonus, spread * root);
+                        (mix(mean, &later), bonus)
+                    };
+                    scores.fill_with_later(edges, later, prior, both);
+                } else {
+                    let one = |mean, root: f32x4, later: Laters| (mix(mean, &later), spread * root);
+                    scores.fill_with_later(edges, later, prior, one);
+                }
             }
         }
-    }
-
-    #[inline]
-    fn inverse_root(&self, n: u32) -> f64 {
-        match self.inverse_roots.get(n as usize) {
-            Some(&inverse) => inverse,
-            None => 1.0 / f64::from(n).sqrt(),
-        }
+        self.scores.highest(edges, random)
     }
 
     /// The natural logarithm, by its first twelve bits: to a thousandth.
     #[inline]
     fn ln(&self, n: u64) -> f64 {
-        let n_bits = u64::BITS - n.leading_zeros();
-        let shift = n_bits.saturating_sub(N_KNOWN.trailing_zeros());
-        self.logs[(n >> shift) as usize] + f64::from(shift) * std::f64::consts::LN_2
+        ln_by(&self.logs, n)
     }
+}
+
+#[inline]
+fn splat(value: f64) -> f32x4 {
+    f32x4::splat(value as f32)
+}
+
+#[inline]
+fn ln_by(logs: &[f64], n: u64) -> f64 {
+    let n_bits = u64::BITS - n.leading_zeros();
+    let shift = n_bits.saturating_sub(N_KNOWN.trailing_zeros());
+    logs[(n >> shift) as usize] + f64::from(shift) * std::f64::consts::LN_2
 }
 
 /// The one of these moves with the highest value, by chance where several have it.
@@ -232,33 +234,6 @@ fn highest(of: &[u32], values: &[f32], random: &mut Random) -> usize {
         }
     }
     best as usize
-}
-
-/// The tried move that scores highest, by chance where several do, and its score. Closed ones only if there are no others.
-#[inline]
-fn scan(edges: &[Edge], random: &mut Random, score: impl Fn(usize, &Edge) -> f64) -> (usize, f64) {
-    for takes_closed in [false, true] {
-        let (mut best, mut highest, mut n_ties) = (0, f64::NEG_INFINITY, 0);
-        for (idx, edge) in edges.iter().enumerate() {
-            if edge.visits == 0 || edge.is_closed() != takes_closed {
-                continue;
-            }
-            let value = score(idx, edge);
-            if value > highest {
-                (best, highest, n_ties) = (idx, value, 1);
-            } else if value == highest {
-                n_ties += 1;
-                if random.below(n_ties) == 0 {
-                    best = idx;
-                }
-            }
-        }
-        if n_ties > 0 {
-            return (best, highest);
-        }
-    }
-    // Nothing was tried, which happens only if all untried moves are closed.
-    (0, f64::NEG_INFINITY)
 }
 
 #[cfg(test)]
@@ -300,7 +275,11 @@ mod tests {
         let found =
             Select::new(&params).best(&tree, node, &(0..edges.len()), None, &mut Random::new(1));
         assert_eq!(found.0, best);
-        assert!((found.1 - value).abs() < 1e-4, "{} is not {value}", found.1);
+        assert!(
+            (f64::from(found.1) - value).abs() < 1e-4,
+            "{} is not {value}",
+            found.1
+        );
     }
 
     #[test]

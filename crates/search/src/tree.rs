@@ -5,7 +5,7 @@
 //! alone has a choice, its edge knows the child; where several have, a table from node and joint move does. Because equal
 //! states are merged only within a depth, the graph has no cycles, whether a game counts its steps or not.
 //!
-//! Means are whole numbers of 2⁻²⁵ goal points, so that visits and mean of an edge are 64 bits and adding a simulation is
+//! Means are whole numbers of 2⁻²⁴ goal points, so that visits and mean of an edge are 64 bits and adding a simulation is
 //! the same on every machine. A node has 40 bytes, its state, 6 per role, 16 per edge and, with RAVE, 8 more; its place
 //! in the table of states takes about 8.
 //!
@@ -50,6 +50,7 @@ const SEVERAL: u16 = u16::MAX;
 
 /// What is known of a move of a role in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub(crate) struct Edge {
     pub(crate) of: MoveId,
     /// The child if this role alone has a choice; the highest bit says that nothing better than what is proven comes of it.
@@ -61,11 +62,21 @@ pub(crate) struct Edge {
 const CLOSED: u32 = 1 << 31;
 
 /// Units of a mean per goal point.
-const UNITS: f64 = (1_u32 << 25) as f64;
+const UNITS: f64 = (1_u32 << 24) as f64;
 /// A mean of 100.
-const MOST_UNITS: u32 = 100 << 25;
+const MOST_UNITS: u32 = 100 << 24;
 
 impl Edge {
+    /// A unit of the mean.
+    pub(crate) const UNIT: f32 = 1.0 / UNITS as f32;
+    /// No move.
+    pub(crate) const NONE: Edge = Edge {
+        of: MoveId(0),
+        child: NodeId::NONE.0,
+        visits: 0,
+        mean: 0,
+    };
+
     fn new(of: MoveId) -> Edge {
         Edge {
             of,
@@ -79,6 +90,12 @@ impl Edge {
     #[inline]
     pub(crate) fn mean(&self) -> f64 {
         f64::from(self.mean) * (1.0 / UNITS)
+    }
+
+    /// As words: move, child with the highest bit, visits, and the mean in units, which fill 31 bits.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> [u32; 4] {
+        [self.of.0, self.child, self.visits, self.mean]
     }
 
     #[inline]
@@ -382,6 +399,12 @@ impl Tree {
     #[inline]
     pub(crate) fn later(&self, span: Span) -> &[Later] {
         &self.later[span]
+    }
+
+    /// Edges, and what is known of each from later moves, to be changed.
+    #[inline]
+    pub(crate) fn with_later(&mut self, span: Span) -> impl Iterator<Item = (&Edge, &mut Later)> {
+        self.edges[span.clone()].iter().zip(&mut self.later[span])
     }
 
     #[inline]

@@ -100,7 +100,7 @@ impl Crew {
         let n_roles = game.n_roles();
         Some(Worker {
             batch: Batch::new(n_roles),
-            flight: Flight::new(engine, params, n_roles, discount),
+            flight: Flight::new(engine, params, n_roles, (discount, seed)),
             next_lesson: 0,
         })
     }

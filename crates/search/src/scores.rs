@@ -1,0 +1,168 @@
+//! Values of all moves of a state, four at a time.
+//!
+//! Most of the time in the tree goes into the formulas of selection, over the moves of every state on the way. Here they are
+//! computed for all moves alike, without a branch: what must not be chosen is computed too and then made worse than all
+//! others. Division and root are exact by IEEE 754, so that the values are the same on every machine.
+//!
+//! In: the edges of a role in a node, a formula. Out: the best of them, by chance where several are.
+
+use wide::{f32x4, i32x4};
+
+use crate::random::Random;
+use crate::tree::{Edge, Later};
+
+/// Moves at a time.
+const WIDTH: usize = 4;
+
+/// A value per move.
+#[derive(Default)]
+pub(crate) struct Scores {
+    /// Filled up to whole vectors.
+    values: Vec<f32x4>,
+}
+
+/// What a heuristic says of the moves, and its weight.
+type Prior<'a> = Option<(&'a [f32], f32)>;
+
+/// A formula gives values and bonuses on them.
+pub(crate) type Value = (f32x4, f32x4);
+
+/// What is known of some moves from later ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Laters {
+    pub(crate) is_known: f32x4,
+    pub(crate) root: f32x4,
+    pub(crate) mean: f32x4,
+}
+
+/// `1 / sqrt(n)`; infinite if it is 0.
+#[inline(always)]
+fn inverse_root(n: i32x4) -> f32x4 {
+    (f32x4::ONE / n.round_float()).sqrt()
+}
+
+impl Laters {
+    #[inline(always)]
+    fn new(of: &[Later; WIDTH]) -> Laters {
+        let visits = i32x4::new(of.map(|later| later.visits.cast_signed()));
+        let is_unknown: f32x4 = bytemuck::cast(visits.simd_eq(i32x4::ZERO));
+        Laters {
+            is_known: !is_unknown,
+            root: inverse_root(visits),
+            mean: f32x4::new(of.map(|later| later.mean)),
+        }
+    }
+}
+
+impl Scores {
+    /// The formula gets the means of moves and `1 / sqrt` of their visits.
+    #[inline]
+    pub(crate) fn fill(
+        &mut self,
+        edges: &[Edge],
+        prior: Prior<'_>,
+        formula: impl Fn(f32x4, f32x4) -> Value,
+    ) {
+        self.values.clear();
+        let (whole, rest) = edges.as_chunks();
+        let mut put = |edges: &[Edge; WIDTH]| {
+            let values = values_of(edges, prior, self.values.len(), &formula);
+            self.values.push(values);
+        };
+        whole.iter().for_each(&mut put);
+        if !rest.is_empty() {
+            put(&filled_up(rest, Edge::NONE));
+        }
+    }
+
+    /// The same for a formula that also gets what is known of the moves from later ones.
+    #[inline]
+    pub(crate) fn fill_with_later(
+        &mut self,
+        edges: &[Edge],
+        later: &[Later],
+        prior: Prior<'_>,
+        formula: impl Fn(f32x4, f32x4, Laters) -> Value,
+    ) {
+        self.values.clear();
+        let (whole, rest) = edges.as_chunks();
+        let (whole_later, rest_later) = later.as_chunks();
+        let mut put = |edges: &[Edge; WIDTH], later: &[Later; WIDTH]| {
+            let later = Laters::new(later);
+            let formula = |mean, root| formula(mean, root, later);
+            let values = values_of(edges, prior, self.values.len(), formula);
+            self.values.push(values);
+        };
+        for (edges, later) in whole.iter().zip(whole_later) {
+            put(edges, later);
+        }
+        if !rest.is_empty() {
+            let later = filled_up(rest_later, Later::default());
+            put(&filled_up(rest, Edge::NONE), &later);
+        }
+    }
+
+    /// The move with the highest value, by chance where several have it, and that value. Closed ones only if there are no
+    /// others, then by their means.
+    #[inline]
+    pub(crate) fn highest(&self, edges: &[Edge], random: &mut Random) -> (usize, f32) {
+        let worst = f32x4::splat(f32::NEG_INFINITY);
+        let most = self.values.iter().fold(worst, |most, &v| most.fast_max(v));
+        let most = most.to_array();
+        let highest = most.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        if highest == f32::NEG_INFINITY {
+            return (highest_closed(edges), highest);
+        }
+        let wanted = f32x4::splat(highest);
+        let (mut best, mut n_ties) = (0, 0);
+        for (chunk, values) in self.values.iter().enumerate() {
+            let mut mask = values.simd_eq(wanted).to_bitmask();
+            while mask != 0 {
+                n_ties += 1;
+                if n_ties == 1 || random.below(n_ties) == 0 {
+                    best = chunk * WIDTH + mask.trailing_zeros() as usize;
+                }
+                mask &= mask - 1;
+            }
+        }
+        (best, highest)
+    }
+}
+
+/// The values of some moves, the first of which is in this vector; the worst of all where they may not be chosen.
+#[inline(always)]
+fn values_of(
+    edges: &[Edge; WIDTH],
+    prior: Prior<'_>,
+    at: usize,
+    formula: impl Fn(f32x4, f32x4) -> Value,
+) -> f32x4 {
+    let columns = f32x4::transpose(edges.map(|edge| bytemuck::cast(edge.words())));
+    let [_, child, visits, mean] = columns.map(bytemuck::cast::<f32x4, i32x4>);
+    let mean = mean.round_float() * f32x4::splat(Edge::UNIT);
+    let (value, bonus) = formula(mean, inverse_root(visits));
+    let mut sum = value + bonus;
+    if let Some((prior, weight)) = prior {
+        let prior = &prior[at * WIDTH..];
+        let prior = f32x4::new(filled_up(&prior[..prior.len().min(WIDTH)], 0.0));
+        sum += f32x4::splat(weight) * (prior - value);
+    }
+    // The highest bit of a child says that it is closed.
+    let is_shut = child >> 31 | visits.simd_eq(i32x4::ZERO);
+    let is_shut: f32x4 = bytemuck::cast(is_shut);
+    is_shut.bitselect(f32x4::splat(f32::NEG_INFINITY), sum)
+}
+
+#[inline]
+fn filled_up<T: Copy>(some: &[T], rest: T) -> [T; WIDTH] {
+    let mut all = [rest; WIDTH];
+    all[..some.len()].copy_from_slice(some);
+    all
+}
+
+/// Of moves that are all closed or untried, the tried one with the highest mean.
+fn highest_closed(edges: &[Edge]) -> usize {
+    let tried = edges.iter().enumerate().filter(|(_, edge)| edge.visits > 0);
+    let best = tried.max_by(|(_, a), (_, b)| a.mean().total_cmp(&b.mean()));
+    best.map_or(0, |(idx, _)| idx)
+}
