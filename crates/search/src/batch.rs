@@ -176,13 +176,18 @@ impl UctBot {
     }
 
     /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
-    /// beside the tree.
+    /// beside the tree, but not more often than leaves have moves to begin with.
     fn n_each(&self, n_leaves: u64) -> u64 {
         if let Count::Exactly(n) = self.params.batch_each {
             return u64::from(n);
         }
         let cheap = (CHEAP / self.cost().max(1)).clamp(LEAST_EACH, MOST_EACH);
-        (LANES / n_leaves).clamp(1, MOST_EACH).max(cheap)
+        let (sum, n) = self.breadths;
+        let breadth = (sum / n.max(1)).max(LEAST_EACH);
+        (LANES / n_leaves)
+            .clamp(1, MOST_EACH)
+            .max(cheap)
+            .min(breadth)
     }
 
     /// Chooses so many leaves, to be played from so often each. What is settled is backed up at once.
@@ -305,6 +310,9 @@ impl UctBot {
                 sums.iter_mut().for_each(|sum| *sum *= f64::from(n));
                 recorded_sums.copy_from_slice(&sums);
             } else if let Some(node) = node {
+                let breadth = (0..n_roles).map(|role| self.tree.span(node, role).len());
+                self.breadths.0 += breadth.max().unwrap_or(0) as u64;
+                self.breadths.1 += 1;
                 let share = |n: u32, of: u32| f64::from(n) / f64::from(of.max(1));
                 let (all, recorded) = (
                     share(n, n_back),
@@ -336,7 +344,11 @@ impl UctBot {
                 recorded_sums: &mut recorded_sums,
             };
             self.land_on(nodes, edges, &mut load);
-            if is_end {
+            let is_proven = match node {
+                Some(node) if self.params.solver && !is_end => self.add_ends(node, flight, idx),
+                _ => is_end,
+            };
+            if is_proven {
                 self.prove_on(nodes);
             }
             let n_played = if is_end { n } else { n_back };
@@ -406,25 +418,54 @@ impl UctBot {
         for playout in flight.playouts(idx).take(self.params.batch_visits as usize) {
             n += 1;
             for (role, (of, value)) in flight.firsts(playout).enumerate() {
-                let span = self.tree.span(node, role);
-                let at = match span.len() {
-                    1 => 0,
-                    _ => {
-                        let edges = self.tree.edges(span.clone());
-                        match edges.binary_search_by_key(&of, |edge| edge.of) {
-                            Ok(at) => at,
-                            Err(_) => continue,
-                        }
-                    }
+                let Some(edge) = self.tree.edge_of(node, role, of) else {
+                    continue;
                 };
                 let worth = match takes_max {
                     true => Worth::Best(value),
                     false => Worth::Sum(value),
                 };
-                self.tree.land(span.start + at, 0, 1, worth);
+                self.tree.land(edge, 0, 1, worth);
             }
         }
         self.tree.node_mut(node).visits += n;
+    }
+
+    /// Ends of the match right after a leaf become nodes, which prove what they are worth. Tells whether that proves
+    /// something of the leaf.
+    fn add_ends(&mut self, node: NodeId, flight: &Flight, idx: usize) -> bool {
+        let n_roles = self.n_roles;
+        let depth = self.tree.node(node).depth + 1;
+        let mut is_any = false;
+        for playout in flight.playouts(idx) {
+            let Some((state, worths)) = flight.end(playout) else {
+                continue;
+            };
+            self.path.edges.clear();
+            for (role, (of, _)) in flight.firsts(playout).enumerate() {
+                let edge = self.tree.edge_of(node, role, of);
+                self.path.edges.extend(edge.map(|edge| edge as u32));
+            }
+            let edges = &self.path.edges;
+            if edges.len() < n_roles || self.tree.child(node, edges) != NodeId::NONE {
+                continue;
+            }
+            let hash = Tree::hash(state.words(), depth);
+            let end = match self.tree.find(hash, state.words(), depth) {
+                Some(end) => end,
+                None => {
+                    let end = self.tree.add_node(hash, state.clone(), depth);
+                    self.tree.end_node();
+                    for (role, &worth) in worths.iter().enumerate() {
+                        self.tree.set_bounds(end, role, Bounds::exactly(worth));
+                    }
+                    end
+                }
+            };
+            self.tree.link(node, &self.path.edges, end);
+            is_any = true;
+        }
+        is_any && self.solver.update(&mut self.tree, node)
     }
 
     /// The lines of a single-player game that were played from a leaf; tells what the best is worth.

@@ -120,6 +120,8 @@ pub(crate) struct Landing {
 struct Landed {
     leaf: u32,
     steps: u32,
+    /// Where the match ends after its first joint move: its place among the openings.
+    end: Option<u32>,
     /// Its recorded moves, if it was recorded.
     made: Option<(u32, u32)>,
 }
@@ -316,6 +318,7 @@ impl Flight {
                 self.playouts.push(Landed {
                     leaf: idx as u32,
                     steps,
+                    end: None,
                     made: is_recorded.then_some((start, self.made.len() as u32)),
                 });
             }
@@ -485,9 +488,11 @@ impl Flight {
                 }
                 _ => {}
             }
+            let is_end = playout.steps() == 0 && playout.ending() == Ending::Terminal;
             playouts.push(Landed {
                 leaf: leaf as u32,
                 steps,
+                end: is_end.then_some(playout.tag() as u32),
                 made: is_recorded.then_some((start, made.len() as u32)),
             });
         });
@@ -620,6 +625,13 @@ impl Flight {
         let worths = self.worths[at.clone()].iter();
         let worths = worths.map(move |worth| worth * factor);
         self.firsts[at].iter().copied().zip(worths)
+    }
+
+    /// The state that the first joint move of a playout leads to and what it is worth to each role, if the match ends there.
+    pub(crate) fn end(&self, playout: usize) -> Option<(&State, &[f64])> {
+        let state = &self.opened[self.playouts[playout].end? as usize];
+        let worths = playout * self.n_roles..(playout + 1) * self.n_roles;
+        Some((state, &self.worths[worths]))
     }
 
     /// What a playout of a single-player game was worth, and its moves.

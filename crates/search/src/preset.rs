@@ -242,7 +242,6 @@ pub const PRESETS: &[PresetInfo] = &[
             URGENCY,
             ("solver", "true"),
             ("sweep", "true"),
-            ("exploration", "25"),
             ("batch", "auto"),
             ("threads", "auto"),
         ],

@@ -381,6 +381,17 @@ impl Tree {
         first + start as usize..first + self.ends[at] as usize
     }
 
+    /// The edge of a move of a role, which are in order.
+    pub(crate) fn edge_of(&self, node: NodeId, role: usize, of: MoveId) -> Option<usize> {
+        let span = self.span(node, role);
+        if span.len() == 1 {
+            return Some(span.start);
+        }
+        let edges = &self.edges[span.clone()];
+        let at = edges.binary_search_by_key(&of, |edge| edge.of).ok()?;
+        Some(span.start + at)
+    }
+
     #[inline]
     pub(crate) fn edge(&self, edge: usize) -> &Edge {
         &self.edges[edge]
