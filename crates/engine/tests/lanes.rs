@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use agon_engine::lanes::{
     Choosing, Cut, CutScore, DeferGoals, Ending, Finished, GoalSum, Job, LanePolicy, LaneView,
-    Lanes, LanesOptions, LanesProgram, LayoutOptions, Simd, Sums, Until, Weights,
+    Lanes, LanesOptions, LanesProgram, LayoutOptions, ScaleId, Simd, Sums, Until, Urgency, Weights,
 };
 use agon_engine::optimize::Pass;
 use agon_engine::{Goal, Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId, State};
@@ -192,18 +192,41 @@ fn all_layouts() -> Vec<LayoutOptions> {
     layouts
 }
 
-/// Weights without rhyme or reason: some equal, some zero, some under a condition.
+/// Weights without rhyme or reason: some equal, some zero, some in some cases, and some of those urgent.
 fn some_weights(game: &Grounded, seed: u32) -> Weights {
     let program = game.program();
     let n_fluents = program.fluents.len() as u32;
     let mut weights = Weights::new(program.roles.iter().map(|role| role.moves.len()));
+    let factors = |first: u32| {
+        let fluents = (first..n_fluents).step_by(7).take(3).enumerate();
+        fluents
+            .map(|(idx, fluent)| (fluent, [0.25, 3.0, 1.0][idx]))
+            .collect()
+    };
+    let scales: Vec<ScaleId> = (0..n_fluents.min(20))
+        .map(|first| weights.add_scale(factors(first)))
+        .collect();
     for (role, of) in program.roles.iter().enumerate() {
         for idx in 0..of.moves.len() as u32 {
             let number = (idx + 1).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
             let weight = weights.get_mut(RoleId(role as u16), MoveId(idx));
             weight.weight = (number % 17) as f32;
             if number.is_multiple_of(3) && n_fluents > 0 {
-                weight.condition = Some((number % n_fluents, (number % 40) as f32));
+                let case = |nth| {
+                    (
+                        (number / 4 + nth * 5) % n_fluents,
+                        ((number + nth) % 40) as f32,
+                    )
+                };
+                weight.cases = (0..number % 4).map(case).collect();
+            }
+            if number.is_multiple_of(4) && !scales.is_empty() {
+                let scale = |nth: u32| scales[nth as usize % scales.len()];
+                weight.urgency = Some(Urgency {
+                    weight: (number % 1000) as f32,
+                    on: scale(number / 8),
+                    by: number.is_multiple_of(8).then(|| scale(number / 16)),
+                });
             }
         }
     }

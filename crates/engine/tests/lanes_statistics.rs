@@ -10,7 +10,7 @@ mod folder;
 use std::path::Path;
 use std::sync::Arc;
 
-use agon_engine::lanes::{Choosing, Job, LanesOptions, Until, Weights};
+use agon_engine::lanes::{Choosing, Job, LanesOptions, Until, Urgency, Weights};
 use agon_engine::network::Network;
 use agon_engine::optimize::Pass;
 use agon_engine::{Grounded, MoveId, RoleId, ScalarPlayouts};
@@ -252,11 +252,11 @@ fn proportional_choices_are_proportional() {
         let share = match idx % 5 {
             // The coin is up: this weight is the other one, or not.
             0 => {
-                of.condition = Some((up, 128.0));
+                of.cases = vec![(down, 2.0), (up, 128.0), (up, 3.0)];
                 128.0
             }
             1 => {
-                of.condition = Some((down, 128.0));
+                of.cases = vec![(down, 128.0)];
                 weight
             }
             _ => weight,
@@ -286,5 +286,94 @@ fn greedy_choices_take_the_best_but_for_epsilon() {
             (counts[17] - expected).abs() <= error,
             "{epsilon}: {counts:?}"
         );
+    }
+}
+
+/// First a piece comes to the place, or none does; then one of twelve moves is made, by day. What a move weighs depends on the
+/// piece. The last move is legal only if the place is empty.
+#[test]
+fn urgent_moves_come_first_and_have_a_scale_of_their_own() {
+    let mut sheet = "(role r) (init (step 0)) (init day) (<= (next day) (true day))
+        (<= (legal r (put ?p)) (true (step 0)) (piece ?p))
+        (piece rook) (piece pawn) (piece none) (<= (next (at ?p)) (does r (put ?p)))
+        (<= (next (step 1)) (true (step 0))) (<= (next (step 2)) (true (step 1)))
+        (<= terminal (true (step 2))) (goal r 0) (<= (legal r m11) (true (step 1)) (true (at none)))"
+        .to_owned();
+    (0..11).for_each(|idx| sheet.push_str(&format!(" (<= (legal r m{idx}) (true (step 1)))")));
+    let game = compile(&sheet, &GroundLimits::default()).expect("it grounds");
+    let program = game.program();
+    let fluent = |text: &str| {
+        let is_it = |fluent: &agon_ground::Fluent| program.term_text(fluent.term) == text;
+        program.fluents.iter().position(is_it).expect("it exists") as u32
+    };
+    let find = |text: &str| {
+        let mut moves = program.roles[0].moves.iter();
+        let of = moves.position(|of| program.term_text(of.term) == text);
+        MoveId(of.expect("it exists") as u32)
+    };
+    let (rook, pawn) = (fluent("(at rook)"), fluent("(at pawn)"));
+    let mut weights = Weights::new([program.roles[0].moves.len()]);
+    let both = weights.add_scale(vec![(rook, 1.0), (pawn, 0.125), (rook, 0.5)]);
+    let only_pawn = weights.add_scale(vec![(pawn, 1.0)]);
+    let by_day = weights.add_scale(vec![(rook, 1.0), (fluent("day"), 4.0)]);
+    // What each move weighs on an empty place, and where a rook or a pawn stands.
+    let mut shares = [[0.0; 12]; 3];
+    for idx in 0..12 {
+        let of = weights.get_mut(RoleId(0), find(&format!("m{idx}")));
+        of.weight = [256.0, 1.0, 96.0][idx % 3];
+        shares[0][idx] = f64::from(of.weight);
+        // Beside a rook the pawn's factor is lost, and by day what stands on another scale weighs four times as much.
+        let (weight, on, by, with_rook, with_pawn) = match idx {
+            0 => (1024.0, both, None, 1024.0, 128.0),
+            1 => (4.0, both, None, 4.0, 0.5),
+            2 => (80.0, both, Some(by_day), 80.0, 40.0),
+            5 => (6.0, only_pawn, None, 0.0, 6.0),
+            11 => (1000.0, both, None, 0.0, 0.0),
+            _ => continue,
+        };
+        of.urgency = Some(Urgency { weight, on, by });
+        (shares[1][idx], shares[2][idx]) = (with_rook, with_pawn);
+    }
+    let play = |choosing: &Choosing| {
+        let mut lanes = game.lanes(&LanesOptions {
+            seed: 3,
+            moves: true,
+            ..LanesOptions::default()
+        });
+        lanes.set_choosing(choosing);
+        lanes.submit(&[Job {
+            n_playouts: 300_000,
+            ..Job::new(game.initial_state(), 0)
+        }]);
+        lanes.run(Until::Idle);
+        let mut counts = [[0.0; 12]; 3];
+        let pieces = ["(put none)", "(put rook)", "(put pawn)"].map(find);
+        let moves: Vec<MoveId> = (0..12).map(|idx| find(&format!("m{idx}"))).collect();
+        lanes.drain(|playout| {
+            let mut made = playout.moves(RoleId(0));
+            let (piece, of) = (made.next(), made.next());
+            let piece = pieces.iter().position(|of| Some(*of) == piece);
+            let of = moves.iter().position(|known| Some(*known) == of);
+            counts[piece.expect("known")][of.expect("known")] += 1.0;
+        });
+        counts
+    };
+    let counts = play(&Choosing::Proportional(weights.clone()));
+    for (counts, shares) in counts.iter().zip(&shares) {
+        let possible = counts.iter().zip(shares).filter(|(_, share)| **share > 0.0);
+        let (some, expected): (Vec<f64>, Vec<f64>) = possible.unzip();
+        assert_eq!(some.iter().sum::<f64>(), counts.iter().sum(), "{counts:?}");
+        assert!(surprise(&some, &expected) < 6.0, "{counts:?} {shares:?}");
+    }
+    // Greedily: the heaviest urgent move, and the heaviest of all if none is urgent.
+    weights.get_mut(RoleId(0), find("m9")).weight = 300.0;
+    for (idx, (piece, best)) in [("none", 9), ("rook", 0), ("pawn", 0)]
+        .into_iter()
+        .enumerate()
+    {
+        let put = find(&format!("(put {piece})"));
+        weights.get_mut(RoleId(0), put).weight = 2.0 + idx as f32;
+        let counts = play(&Choosing::Greedy(weights.clone(), 0.0));
+        assert_eq!(counts[idx][best], 300_000.0, "{piece}: {counts:?}");
     }
 }

@@ -359,6 +359,10 @@ impl UctBot {
         if let (Some(mast), Some(tally)) = (&mut self.mast, &mut flight.tally) {
             tally.drain(|role, of, n, sum| mast.add_many(role, of, n, sum));
         }
+        let fast = self.mast.as_mut().and_then(|mast| mast.fast.as_mut());
+        if let (Some(fast), Some(replay)) = (fast, &mut flight.replay) {
+            replay.teach(fast);
+        }
         let n_steps = flight.n_steps - batch.len() as u64;
         self.work.playout_steps += n_steps;
         self.lengths.0 += n_steps;

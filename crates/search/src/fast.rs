@@ -22,12 +22,21 @@
 //! With two roles one vector of weights serves both, since what one wins the other loses; otherwise each role has its own.
 //! States come one by one; what changes from one to the next is kept, and learning costs no more than those changes.
 //!
+//! In the lanes no state is at hand when moves are weighed. Captures are urgent there, as −100 beside them means: a move has a
+//! factor for each kind that it may take, and one for each that may make it. If −100 is set to something milder, a move
+//! has a case for each kind that it may take, and the taker counts as the mean of one's own kinds that can be where it comes
+//! from. What is learned from are some playouts of all, replayed (`replay`).
+//!
 //! In: the states of simulations and their values. Out: a value for each move of a role.
 //! Not here: how pieces, places and the paths of moves are found (`insight::piece`).
 //!
 //! - Finnsson and Björnsson 2011, CadiaPlayer: Search-Control Techniques (FAST)
 //! - Sutton 1988, Learning to Predict by the Methods of Temporal Differences (TD(λ))
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agon_engine::lanes::{ScaleId, Weights};
 use agon_engine::{Game, MoveId, RoleId};
 use agon_insight::piece::{self, KindId, Path, Pieces, PlaceId};
 
@@ -39,6 +48,21 @@ const REFRESH: u64 = 16;
 const MOST_TIMES: f64 = 64.0;
 /// Values beyond this make no difference any more.
 const MOST_VALUE: f32 = 400.0;
+/// In the lanes, one playout in so many is learned from, the fewer the more is known: a replay costs about as much as another
+/// playout or two.
+const EARLY: u64 = 4;
+const LATE: u64 = 32;
+const RELAX: u64 = 64;
+/// What is not a capture is out of the question beside one if it is worth so many temperatures less.
+const HOPELESS: f32 = 5.0;
+
+/// What a capture weighs in the lanes.
+pub(crate) struct Capture {
+    /// By what is taken.
+    pub(crate) on: ScaleId,
+    /// By who takes it.
+    pub(crate) by: ScaleId,
+}
 
 /// What is learned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,10 +111,7 @@ pub(crate) struct Fast {
     least_weight: f64,
     least_episodes: u64,
     temperature: f32,
-    /// Per word of a state: the fluents that are of interest.
-    masks: Vec<u64>,
-    /// Per fluent: its feature, or `NONE`.
-    feature_of: Vec<u32>,
+    eyes: Arc<Eyes>,
     /// Per place: which fluents put what there.
     held: Vec<Vec<(u32, KindId)>>,
     // Learned.
@@ -114,20 +135,62 @@ pub(crate) struct Fast {
     /// The state that moves are chosen in.
     words: Vec<u64>,
     biases: Vec<Bias>,
+    // Scratch of learning.
+    counts: Vec<f64>,
+    values: Vec<f64>,
 }
 
 const NONE: u32 = u32::MAX;
 
+/// Sees the features of states.
+pub(crate) struct Eyes {
+    /// Per word of a state: the fluents that are of interest.
+    masks: Vec<u64>,
+    /// Per fluent: its feature, or `NONE`.
+    feature_of: Vec<u32>,
+}
+
+impl Eyes {
+    /// A simulation begins in this state.
+    pub(crate) fn begin(&self, episode: &mut Episode, words: &[u64]) {
+        episode.n_states = 0;
+        episode.changes.clear();
+        episode.words.clear();
+        episode.words.resize(words.len(), 0);
+        self.see(episode, words);
+    }
+
+    /// It goes on to this state.
+    #[inline]
+    pub(crate) fn see(&self, episode: &mut Episode, words: &[u64]) {
+        for (idx, &mask) in self.masks.iter().enumerate() {
+            let mut changed = (words[idx] ^ episode.words[idx]) & mask;
+            while changed != 0 {
+                let bit = changed.trailing_zeros();
+                changed &= changed - 1;
+                episode.changes.push(Change {
+                    state: episode.n_states,
+                    feature: self.feature_of[idx * 64 + bit as usize],
+                    by: if words[idx] >> bit & 1 == 1 {
+                        1.0
+                    } else {
+                        -1.0
+                    },
+                });
+            }
+        }
+        episode.words.copy_from_slice(words);
+        episode.n_states += 1;
+    }
+}
+
 /// How the features of a simulation changed.
 #[derive(Clone, Default)]
-struct Episode {
+pub(crate) struct Episode {
     /// The last state.
     words: Vec<u64>,
     n_states: u32,
     changes: Vec<Change>,
-    // Scratch of learning.
-    counts: Vec<f64>,
-    values: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -196,8 +259,7 @@ impl Fast {
             least_weight: params.fast_threshold,
             least_episodes: u64::from(params.fast_updates),
             temperature,
-            masks,
-            feature_of,
+            eyes: Arc::new(Eyes { masks, feature_of }),
             held,
             thetas: vec![vec![0.0; n_features]; n_vectors],
             n_episodes: 0,
@@ -214,42 +276,26 @@ impl Fast {
             episode: Episode::default(),
             words: Vec::new(),
             biases: Vec::new(),
+            counts: Vec::new(),
+            values: Vec::new(),
             pieces,
         }
     }
 
+    /// For whoever sees states elsewhere.
+    pub(crate) fn eyes(&self) -> Arc<Eyes> {
+        Arc::clone(&self.eyes)
+    }
+
     /// A simulation begins in this state.
     pub(crate) fn begin(&mut self, words: &[u64]) {
-        let episode = &mut self.episode;
-        episode.n_states = 0;
-        episode.changes.clear();
-        episode.words.clear();
-        episode.words.resize(words.len(), 0);
-        self.see(words);
+        self.eyes.begin(&mut self.episode, words);
     }
 
     /// It goes on to this state.
     #[inline]
     pub(crate) fn see(&mut self, words: &[u64]) {
-        let episode = &mut self.episode;
-        for (idx, &mask) in self.masks.iter().enumerate() {
-            let mut changed = (words[idx] ^ episode.words[idx]) & mask;
-            while changed != 0 {
-                let bit = changed.trailing_zeros();
-                changed &= changed - 1;
-                episode.changes.push(Change {
-                    state: episode.n_states,
-                    feature: self.feature_of[idx * 64 + bit as usize],
-                    by: if words[idx] >> bit & 1 == 1 {
-                        1.0
-                    } else {
-                        -1.0
-                    },
-                });
-            }
-        }
-        episode.words.copy_from_slice(words);
-        episode.n_states += 1;
+        self.eyes.see(&mut self.episode, words);
     }
 
     /// Nothing is learned from the simulation at hand.
@@ -259,14 +305,36 @@ impl Fast {
 
     /// The simulation was worth this much to each role. Learns.
     pub(crate) fn end(&mut self, values: &[f64]) {
-        if self.episode.n_states == 0 {
+        let episode = std::mem::take(&mut self.episode);
+        self.learn_from(&episode, values);
+        self.episode = episode;
+    }
+
+    /// One in so many playouts that nobody has seen the states of is worth being replayed.
+    pub(crate) fn one_in(&self) -> u32 {
+        (self.n_episodes / RELAX).clamp(EARLY, LATE) as u32
+    }
+
+    /// With these weights of kinds, as the first role sees them, for good.
+    #[cfg(test)]
+    pub(crate) fn teach(&mut self, theta: impl Fn(&str) -> f64) {
+        assert_eq!(self.features, Features::Types);
+        let kinds = self.pieces.kinds.iter();
+        self.means[0] = kinds.map(|kind| theta(&kind.name)).collect();
+        self.is_active = true;
+        self.refresh();
+    }
+
+    /// A simulation was worth this much to each role. Learns.
+    pub(crate) fn learn_from(&mut self, episode: &Episode, values: &[f64]) {
+        if episode.n_states == 0 {
             return;
         }
         let sum: f64 = values.iter().sum();
         let n_others = (self.n_roles - 1) as f64;
         let n_vectors = self.thetas.len();
         for (vector, value) in values.iter().enumerate().take(n_vectors) {
-            self.learn(vector, value - (sum - value) / n_others);
+            self.learn(episode, vector, value - (sum - value) / n_others);
         }
         self.n_episodes += 1;
         let is_due = self.n_episodes == self.least_episodes;
@@ -292,15 +360,12 @@ impl Fast {
     }
 
     /// One episode of TD(λ) for one vector of weights.
-    fn learn(&mut self, vector: usize, reward: f64) {
+    fn learn(&mut self, episode: &Episode, vector: usize, reward: f64) {
         let theta = &mut self.thetas[vector];
+        let (counts, values) = (&mut self.counts, &mut self.values);
         let Episode {
-            n_states,
-            changes,
-            counts,
-            values,
-            ..
-        } = &mut self.episode;
+            n_states, changes, ..
+        } = episode;
         // Step 1. The value of each state, the squares of its features, and how many pieces there are at most.
         counts.clear();
         counts.resize(theta.len(), 0.0);
@@ -408,6 +473,97 @@ impl Fast {
         }
         self.biases = biases;
         is_any.then_some(self.biases.as_slice())
+    }
+
+    /// Whether a role that can take a piece does so, whatever else it can do.
+    fn is_hasty(&self) -> bool {
+        self.features == Features::Types && self.ignore.value <= -HOPELESS * self.temperature
+    }
+
+    /// Where moves of a role are captures that come before all else: per move the factors of what may be taken and of who
+    /// may take, together `exp(value / τ)` but for a factor that all have. Empty if captures do not come first.
+    pub(crate) fn captures(&self, role: usize, weights: &mut Weights) -> Vec<Option<Capture>> {
+        if !self.is_active || !self.is_hasty() {
+            return Vec::new();
+        }
+        let owner = Some(RoleId(role as u16));
+        let owner_of = |kind: KindId| self.pieces.kinds[kind.0 as usize].owner;
+        let value = |kind: KindId, share: f64| {
+            let value = self.weight * share * self.theta(role, kind.0 as usize);
+            (value as f32).clamp(-MOST_VALUE, MOST_VALUE)
+        };
+        let kinds = || (0..self.pieces.kinds.len()).map(|kind| KindId(kind as u16));
+        let best = |share: f64| {
+            kinds()
+                .map(|kind| value(kind, share))
+                .fold(f32::MIN, f32::max)
+        };
+        let (best_taken, best_taker) = (best(capture(1.0, 0.0)), best(capture(0.0, 1.0)));
+        let scale = |held: &mut dyn Iterator<Item = (u32, KindId)>, share: f64, best: f32| {
+            let factor = |kind| libm::expf((value(kind, share) - best) / self.temperature);
+            held.map(|(at, kind)| (at, factor(kind))).collect()
+        };
+        let mut by_places: BTreeMap<Vec<PlaceId>, ScaleId> = BTreeMap::new();
+        let mut by_from: BTreeMap<PlaceId, ScaleId> = BTreeMap::new();
+        let mut of_path = |path: &Path| {
+            let from = path.from?;
+            let places: Vec<PlaceId> = path.to.iter().chain(&path.over).copied().collect();
+            let on = *by_places.entry(places).or_insert_with_key(|places| {
+                let held = places.iter().flat_map(|place| &self.held[place.0 as usize]);
+                let mut taken = held.copied().filter(|of| owner_of(of.1) != owner);
+                weights.add_scale(scale(&mut taken, capture(1.0, 0.0), best_taken))
+            });
+            let by = *by_from.entry(from).or_insert_with(|| {
+                let held = self.held[from.0 as usize].iter().copied();
+                let mut takers =
+                    held.filter(|of| owner_of(of.1).is_none_or(|of| Some(of) == owner));
+                weights.add_scale(scale(&mut takers, capture(0.0, 1.0), best_taker))
+            });
+            Some(Capture { on, by })
+        };
+        self.pieces.paths[role].iter().map(&mut of_path).collect()
+    }
+
+    /// The most that a move of a role is worth in any case.
+    pub(crate) fn most_value(&self, role: usize) -> f32 {
+        let biases = match (self.is_active, self.features) {
+            (false, _) => return 0.0,
+            _ if self.is_hasty() => return 0.0,
+            (true, Features::Cells) => &self.of_cell[role],
+            (true, Features::Types) => &self.of_capture[role],
+        };
+        biases.iter().map(|bias| bias.value).fold(0.0, f32::max)
+    }
+
+    /// What a move of a role is worth in any state: a fluent and the value for each case, of which the first that holds
+    /// counts, and the value in all others. Captures that come before all else are left out.
+    pub(crate) fn cases(&self, role: usize, of: MoveId, cases: &mut Vec<(u32, f32)>) -> f32 {
+        cases.clear();
+        if !self.is_active || self.is_hasty() {
+            return 0.0;
+        }
+        if self.features == Features::Cells {
+            return self.of_place(role, of).unwrap_or(Bias::NONE).value;
+        }
+        let owner = Some(RoleId(role as u16));
+        let kinds = &self.pieces.kinds;
+        let is_own = |kind: &KindId| kinds[kind.0 as usize].owner == owner;
+        let path = self.path(role, of);
+        if let Some((path, from)) = path.and_then(|path| Some((path, path.from?))) {
+            let held = self.held[from.0 as usize].iter().map(|&(_, kind)| kind);
+            let takers: Vec<usize> = held.filter(is_own).map(|by| by.0 as usize).collect();
+            for &place in path.to.iter().chain(&path.over) {
+                let held = self.held[place.0 as usize].iter();
+                cases.extend(held.filter(|(_, kind)| !is_own(kind)).map(|&(at, taken)| {
+                    let value = |by: &usize| {
+                        self.of_capture[role][by * kinds.len() + taken.0 as usize].value
+                    };
+                    let sum: f32 = takers.iter().map(value).sum();
+                    (at, sum / takers.len().max(1) as f32)
+                }));
+            }
+        }
+        self.ignore.value
     }
 
     fn path(&self, role: usize, of: MoveId) -> Option<&Path> {

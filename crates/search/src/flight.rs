@@ -6,7 +6,7 @@
 //! for MAST, RAVE and AMAF; of the others only the first moves and the values count.
 //!
 //! Where simulations fly one by one, or the game has no lanes, the playouts are those of a bot without a tree of its own, which
-//! is told from time to time what the one with the tree has learned.
+//! is told from time to time what the one with the tree has learned. Some playouts of lanes are replayed for FAST (`replay`).
 //!
 //! Where there is a deadline, or somebody may say stop, the lanes are left every so many steps, as many as the time of the
 //! last ones allows. What has not ended then is forgotten. What is played never depends on it.
@@ -25,6 +25,7 @@ use crate::limits::{Limits, Meter, Stopwatch};
 use crate::mast::Mast;
 use crate::openings::Openings;
 use crate::params::{Params, PlayoutKind, RaveKind, Values};
+use crate::replay::Replay;
 use crate::sightings::{Sighting, Sightings};
 use crate::uct::{UctBot, Work};
 
@@ -68,6 +69,7 @@ pub(crate) struct Flight {
     sightings: Option<Sightings>,
     seen: Vec<Sighting>,
     pub(crate) tally: Option<Tally>,
+    pub(crate) replay: Option<Replay>,
     pub(crate) n_steps: u64,
     pub(crate) n_cuts: u64,
 }
@@ -172,6 +174,7 @@ impl Flight {
     /// A flight; lanes must keep the moves of playouts.
     pub(crate) fn new(
         engine: Engine,
+        replay: Option<Replay>,
         params: &Params,
         n_roles: usize,
         (discount, seed): (f64, u64),
@@ -215,6 +218,7 @@ impl Flight {
             sightings,
             seen: Vec::new(),
             tally: has_mast.then(tally),
+            replay,
             n_steps: 0,
             n_cuts: 0,
         }
@@ -362,8 +366,11 @@ impl Flight {
             }]);
         }
         run(lanes, limits, &mut self.steps_per_look);
-        // Step 4. Collect.
-        self.collect();
+        // Step 4. Collect, and look at some again.
+        self.collect(cut.is_some_and(|cut| cut.score != CutScore::Goals));
+        if let (Some(replay), Engine::Lanes(lanes)) = (&mut self.replay, &mut self.engine) {
+            replay.run(lanes, limits);
+        }
     }
 
     /// The first moves of all playouts, and the states that they lead to.
@@ -430,8 +437,8 @@ impl Flight {
         }
     }
 
-    /// Fetches the playouts that have ended in the lanes.
-    fn collect(&mut self) {
+    /// Fetches the playouts that have ended in the lanes. Of those cut it may be unknown how they end.
+    fn collect(&mut self, is_unknown_if_cut: bool) {
         let Engine::Lanes(lanes) = &mut self.engine else {
             return;
         };
@@ -441,7 +448,8 @@ impl Flight {
         let (firsts, worths, made) = (&mut self.firsts, &mut self.worths, &mut self.made);
         let (records, values) = (self.records, self.values);
         let most_recorded = self.most_recorded;
-        let (openings, ends) = (&self.openings, &self.ends);
+        let (openings, opened, ends) = (&self.openings, &self.opened, &self.ends);
+        let replay = &mut self.replay;
         lanes.drain(|playout: &Finished<'_>| {
             let opening = openings.moves(playout.tag() as usize);
             let leaf = openings.leaf(playout.tag() as usize);
@@ -454,6 +462,13 @@ impl Flight {
                 firsts.push(opening[role.idx()]);
             }
             weigh(values, &mut worths[from..]);
+            let is_known = !is_unknown_if_cut || playout.ending() != Ending::Cut;
+            if let Some(replay) = replay.as_mut().filter(|_| is_known)
+                && replay.wants()
+            {
+                let moves = RoleId::all(n_roles).map(|role| playout.moves(role));
+                replay.add(&opened[playout.tag() as usize], moves, &worths[from..]);
+            }
             let landing = &mut leaves[leaf];
             let is_recorded = match records {
                 Records::Firsts => false,

@@ -54,6 +54,7 @@ mod prune;
 mod puzzle;
 mod random;
 mod rave;
+mod replay;
 mod report;
 mod scores;
 mod select;

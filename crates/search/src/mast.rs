@@ -14,7 +14,7 @@
 //! - Tak, Winands and Björnsson 2012, N-Grams and the Last-Good-Reply Policy (ε-greedy is better)
 //! - Tak, Winands and Björnsson 2014, Decaying Simulation Strategies (decay between moves)
 
-use agon_engine::lanes::{Choosing, Weights};
+use agon_engine::lanes::{Choosing, Urgency, Weights};
 use agon_engine::{Game, MoveId, RoleId};
 
 use crate::fast::{Bias, Fast};
@@ -84,9 +84,9 @@ impl Mast {
         mast
     }
 
-    /// Whether what a move is worth depends on more than the move.
-    pub(crate) fn looks_at_states(&self) -> bool {
-        self.fast.is_some() || self.nst.is_some()
+    /// Whether what a move is worth depends on more than lanes know.
+    pub(crate) fn looks_back(&self) -> bool {
+        self.nst.is_some()
     }
 
     /// A move is to be chosen in this state, after these moves of the simulation.
@@ -140,20 +140,43 @@ impl Mast {
     /// of a greedy choice are told apart by chance.
     pub(crate) fn choosing(&self, n_moves: &[usize], random: &mut Random) -> Choosing {
         let mut weights = Weights::new(n_moves.iter().copied());
+        let fast = self.fast.as_ref();
+        let mut cases = Vec::new();
         for (role, &n) in n_moves.iter().enumerate() {
             let entries = &self.entries[role];
             let seen = entries.iter().filter(|entry| entry.count > 0.0);
             let best = seen.map(|entry| entry.mean).fold(f32::MIN, f32::max);
             let unseen = self.unseen.min(best);
+            let captures = fast.map(|fast| fast.captures(role, &mut weights));
+            let captures = captures.unwrap_or_default();
+            // Only ratios count; no number must be too large.
+            let most = fast.map_or(0.0, |fast| fast.most_value(role));
             for idx in 0..n {
-                let entry = entries.get(idx).filter(|entry| entry.count > 0.0);
-                let mean = entry.map_or(unseen, |entry| entry.mean);
-                let weight = match self.choice {
-                    MastChoice::Gibbs => libm::expf((mean - best) / self.temperature),
-                    MastChoice::Greedy => mean + random.unit() as f32 * TIE,
-                };
                 let of = MoveId(idx as u32);
-                weights.get_mut(RoleId(role as u16), of).weight = weight;
+                let entry = entries.get(idx).filter(|entry| entry.count > 0.0);
+                let mut mean = entry.map_or(unseen, |entry| entry.mean);
+                if self.choice == MastChoice::Greedy {
+                    mean += random.unit() as f32 * TIE;
+                }
+                let gibbs = |value: f32| libm::expf((value - best) / self.temperature);
+                let weight = |bias: f32| match self.choice {
+                    MastChoice::Gibbs => gibbs(mean + bias - most),
+                    MastChoice::Greedy => mean + bias,
+                };
+                let bias = fast.map_or(0.0, |fast| fast.cases(role, of, &mut cases));
+                let to = weights.get_mut(RoleId(role as u16), of);
+                to.weight = weight(bias);
+                let cases = cases.iter();
+                to.cases
+                    .extend(cases.map(|&(fluent, bias)| (fluent, weight(bias))));
+                to.urgency = captures
+                    .get(idx)
+                    .and_then(Option::as_ref)
+                    .map(|of| Urgency {
+                        weight: gibbs(mean),
+                        on: of.on,
+                        by: Some(of.by),
+                    });
             }
         }
         match self.choice {
@@ -340,6 +363,9 @@ impl Mast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::walker::Walker;
+    use agon_engine::JointMove;
+    use agon_engine::lanes::{Job, LanesOptions, Until};
 
     const MOVES: [MoveId; 3] = [MoveId(0), MoveId(1), MoveId(2)];
 
@@ -367,6 +393,86 @@ mod tests {
             .zip(expected)
             .all(|(a, b)| (a - b).abs() < 0.012);
         assert!(is_near, "{shares:?} is not {expected:?}");
+    }
+
+    const SKIRMISH: &str = include_str!("../../../games/skirmish.kif");
+
+    /// How far the first moves of playouts in the lanes are from what single simulations choose, with and without captures.
+    fn distances(set: &[(&str, &str)]) -> [f64; 2] {
+        let rules = agon_gdl::check(&agon_gdl::parse(SKIRMISH.as_bytes(), &Default::default()));
+        let rules = std::sync::Arc::new(rules.expect("it is fine"));
+        let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
+        let mut params = Params::default();
+        params.set("fast", "types").expect("it can be set");
+        for (name, value) in set {
+            params.set(name, value).expect("it can be set");
+        }
+        let mut mast = Mast::of_game(&params, &game);
+        let fast = mast.fast.as_mut().expect("there are types");
+        let worth = |name: &str| match name.split_once('_') {
+            Some((_, "rook")) => 13.0,
+            Some((_, "pawn")) => 5.0,
+            _ => 9.0,
+        };
+        fast.teach(|name| worth(name) * if name.starts_with("white") { 1.0 } else { -1.0 });
+        let roles = &game.grounded().expect("it grounds").program().roles;
+        let n_moves: Vec<usize> = roles.iter().map(|role| role.moves.len()).collect();
+        for (role, &n) in n_moves.iter().enumerate() {
+            // Ratios of e^0.7, which classes of weights round to 2.
+            (0..n).for_each(|of| mast.add(role, MoveId(of as u32), 50.0 + 6.93 * (of % 3) as f64));
+        }
+        let mut random = Random::new(4);
+        let mut lanes = game.grounded().expect("it grounds").lanes(&LanesOptions {
+            moves: true,
+            ..LanesOptions::default()
+        });
+        lanes.set_choosing(&mast.choosing(&n_moves, &mut random));
+        let mut walker = Walker::new(&game);
+        let mut worst = [0.0_f64; 2];
+        for step in 0..40 {
+            let moves: Vec<Vec<MoveId>> = RoleId::all(2)
+                .map(|role| walker.legal_moves(role).to_vec())
+                .collect();
+            let mover = usize::from(moves[1].len() > moves[0].len());
+            // What single simulations do.
+            mast.stand(walker.words(), &[]);
+            let among = moves[mover].iter().copied();
+            let has_capture = mast.biases(mover, among.clone()).is_some();
+            let mut shares = Vec::new();
+            let sum = mast.warm(mover, among, &mut shares);
+            // What lanes do.
+            const N: u32 = 40_000;
+            lanes.submit(&[Job {
+                n_playouts: N,
+                most_steps: 1,
+                ..Job::new(&walker.state(), 0)
+            }]);
+            lanes.run(Until::Idle);
+            let mut counts = vec![0.0; moves[mover].len()];
+            lanes.drain(|playout| {
+                let first = playout.moves(RoleId(mover as u16)).next();
+                let at = moves[mover].iter().position(|of| Some(*of) == first);
+                counts[at.expect("it is legal")] += 1.0 / f64::from(N);
+            });
+            let pairs = counts.iter().zip(&shares);
+            let distance = pairs.map(|(a, b)| (a - f64::from(b / sum)).abs());
+            let distance = distance.sum::<f64>() / 2.0;
+            let worst = &mut worst[usize::from(has_capture)];
+            *worst = worst.max(distance);
+            if step == 39 {
+                break;
+            }
+            let joint = moves.iter().map(|moves| random.pick(moves).expect("some"));
+            walker.advance(&JointMove::new(joint.collect::<Vec<_>>()));
+        }
+        worst
+    }
+
+    #[test]
+    fn lanes_choose_as_single_simulations_do() {
+        let [without, with] = distances(&[]);
+        assert!(without > 0.0 && without < 0.03, "{without}");
+        assert!(with > 0.0 && with < 0.03, "{with}");
     }
 
     #[test]

@@ -151,10 +151,10 @@ impl UctBot {
         // Lanes take a while to get ready; now is the time for it.
         let mast = (params.playout != PlayoutKind::Uniform).then(|| Mast::of_game(params, &game));
         let heuristic = Heuristic::new(&game, params);
-        let looks_at_states = mast.as_ref().is_some_and(Mast::looks_at_states)
-            || heuristic.as_ref().is_some_and(Heuristic::looks_at_states);
-        let crew = Crew::new(&game, params, looks_at_states);
-        let first = (crew == Crew::Lanes).then(|| crew.worker(&game, params, discount, seed));
+        let is_guided = heuristic.as_ref().is_some_and(Heuristic::looks_at_states);
+        let crew = Crew::new(&game, params, mast.as_ref(), is_guided);
+        let worker = || crew.worker(&game, params, mast.as_ref(), (discount, seed));
+        let first = (crew == Crew::Lanes).then(worker);
         let gates_per_step = game.grounded().map_or(0, |grounded| {
             let networks = &grounded.optimized().networks;
             let n_gates: usize = networks.iter().map(Network::n_gates).sum();

@@ -19,7 +19,9 @@ use crate::batch::Batch;
 use crate::cutoff::Cutoff;
 use crate::flight::{Engine, Flight};
 use crate::limits::{Limits, Meter};
+use crate::mast::Mast;
 use crate::params::Params;
+use crate::replay::Replay;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
 use crate::value::Count;
@@ -57,15 +59,18 @@ pub(crate) enum Crew {
 }
 
 impl Crew {
-    /// Playouts that look at the state, as those of FAST, n-grams and heuristics do, run one by one.
-    pub(crate) fn new(game: &Game, params: &Params, looks_at_states: bool) -> Crew {
-        if looks_at_states {
+    /// Playouts that look at more than lanes know, as those of n-grams and heuristics do, run one by one; those of FAST do
+    /// without lanes.
+    pub(crate) fn new(game: &Game, params: &Params, mast: Option<&Mast>, is_guided: bool) -> Crew {
+        if is_guided || mast.is_some_and(Mast::looks_back) {
             return Crew::Nobody;
         }
+        let has_fast = mast.is_some_and(|mast| mast.fast.is_some());
         let has_lanes = params.batch != Count::Exactly(1) && game.grounded().is_some();
         match params.threads {
             _ if has_lanes => Crew::Lanes,
             Count::Exactly(1) => Crew::Nobody,
+            _ if has_fast => Crew::Nobody,
             _ => Crew::Scalar,
         }
     }
@@ -75,8 +80,8 @@ impl Crew {
         self,
         game: &Arc<Game>,
         params: &Params,
-        discount: f64,
-        seed: u64,
+        mast: Option<&Mast>,
+        (discount, seed): (f64, u64),
     ) -> Option<Worker> {
         let engine = match (self, game.grounded()) {
             (Crew::Lanes, Some(grounded)) => {
@@ -97,10 +102,12 @@ impl Crew {
             }
             _ => return None,
         };
+        let fast = mast.and_then(|mast| mast.fast.as_ref());
         let n_roles = game.n_roles();
+        let replay = fast.map(|fast| Replay::new(fast, n_roles));
         Some(Worker {
             batch: Batch::new(n_roles),
-            flight: Flight::new(engine, params, n_roles, (discount, seed)),
+            flight: Flight::new(engine, replay, params, n_roles, (discount, seed)),
             next_lesson: 0,
         })
     }
@@ -145,9 +152,10 @@ impl UctBot {
         let n_threads = self.n_threads(limits);
         while self.workers.len() < n_threads {
             let seed = self.seed.wrapping_add(self.workers.len() as u64);
+            let mast = self.mast.as_ref();
             let worker = self
                 .crew
-                .worker(&self.game, &self.params, self.discount, seed);
+                .worker(&self.game, &self.params, mast, (self.discount, seed));
             match worker {
                 Some(worker) => self.workers.push(worker),
                 None => return,

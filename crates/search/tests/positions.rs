@@ -9,6 +9,8 @@ use agon_search::{Bot, Limits, Preset, Random, Report, StopReason};
 
 const TIC_TAC_TOE: &str = include_str!("../../../games/tic_tac_toe.kif");
 const CONNECT_FOUR: &str = include_str!("../../../games/connect_four.kif");
+const SMALL_CHECKERS: &str = include_str!("../../../games/checkers_small.kif");
+const SKIRMISH: &str = include_str!("../../../games/skirmish.kif");
 
 /// Two heaps up to five and three; whoever takes the last stone wins.
 const NIM: &str = "(role a) (role b) (other a b) (other b a)
@@ -451,13 +453,22 @@ fn the_same_seed_gives_the_same_tree() {
 #[test]
 fn the_same_seed_gives_the_same_tree_on_any_vectors() {
     let players = [
-        "agon:batch=200",
-        "cadia-2009:batch=200",
-        "agon:batch=200,mast_choice=greedy",
+        (CONNECT_FOUR, "agon:batch=200"),
+        (CONNECT_FOUR, "cadia-2009:batch=200"),
+        (CONNECT_FOUR, "agon:batch=200,mast_choice=greedy"),
+        (SMALL_CHECKERS, "agon:batch=200,fast_updates=100"),
+        (
+            SMALL_CHECKERS,
+            "agon:batch=200,fast_updates=100,mast_choice=greedy",
+        ),
+        (
+            SMALL_CHECKERS,
+            "agon:batch=200,fast_updates=100,fast_ignored=-10",
+        ),
     ];
     let limits = Limits::playouts(2000);
-    let story_on = |simd: Simd, jit: bool, player: &str| {
-        let game = game(CONNECT_FOUR);
+    let story_on = |simd: Simd, jit: bool, sheet: &str, player: &str| {
+        let game = game(sheet);
         let layout = LayoutOptions {
             simd,
             jit,
@@ -466,17 +477,51 @@ fn the_same_seed_gives_the_same_tree_on_any_vectors() {
         game.grounded().expect("it grounds").lay_out(&layout);
         story(&game, player, &limits)
     };
-    for player in players {
-        let expected = story_on(Simd::Portable, false, player);
+    for (sheet, player) in players {
+        let expected = story_on(Simd::Portable, false, sheet, player);
+        if sheet == SMALL_CHECKERS {
+            assert!(expected.contains("simulations, active"), "{expected}");
+        }
         for simd in [Simd::Portable, Simd::Avx2, Simd::Avx512] {
             if simd.is_available() {
                 assert!(
-                    expected == story_on(simd, true, player),
+                    expected == story_on(simd, true, sheet, player),
                     "{player} {simd:?}"
                 );
             }
         }
     }
+}
+
+/// The weights that FAST has learned of the first role's kinds of pieces.
+fn weights_of_kinds(game: &Arc<Game>, player: &str, n_playouts: u64) -> HashMap<String, f64> {
+    let mut bot = bot(game, player, 1);
+    let limits = Limits::playouts(n_playouts);
+    let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut unwatched);
+    let account = bot.account().expect("there is a tree");
+    let note = |part: &str| account.notes.iter().find(|note| note.0 == part);
+    assert!(note("batch").is_some_and(|note| note.1.contains("in the lanes")));
+    let words = &note("fast").expect("there are types").1;
+    let own = words
+        .split(';')
+        .next()
+        .and_then(|own| own.rsplit_once(": "));
+    let kinds = own.expect("there is a list").1.split(", ");
+    let kind = |kind: &str| {
+        let (name, weight) = kind.split_once(' ').expect("a name and a weight");
+        (name.to_owned(), weight.parse().expect("it is a number"))
+    };
+    kinds.map(kind).collect()
+}
+
+#[test]
+fn pieces_are_weighed_in_the_lanes_too() {
+    let game = game(SKIRMISH);
+    let weights = weights_of_kinds(&game, "agon:batch=512", 60_000);
+    let [rook, bishop, knight, pawn] =
+        ["rook", "bishop", "knight", "pawn"].map(|kind| weights[&format!("white_{kind}")]);
+    let (less, more) = (bishop.min(knight), bishop.max(knight));
+    assert!(rook > more && less > pawn && pawn > 0.0, "{weights:?}");
 }
 
 #[test]

@@ -62,6 +62,7 @@ mod sums;
 mod table;
 mod transpose;
 mod tree;
+mod urgent;
 mod vector;
 mod weights;
 
@@ -84,7 +85,7 @@ pub use program::{DeferGoals, LanesProgram, LayoutOptions};
 use step::{Chooser, Run};
 pub use sums::{GoalSum, Sums};
 use weights::Tables;
-pub use weights::{Choosing, MoveWeight, Weights};
+pub use weights::{Choosing, MoveWeight, ScaleId, Urgency, Weights};
 
 /// Number of blocks. It depends on no CPU, so that playouts do not either.
 const N_BLOCKS: usize = 8;

@@ -1,11 +1,13 @@
-//! Choosing by weights: per role and move, shared by all lanes, optionally another weight where a fluent holds.
+//! Choosing by weights: per role and move, shared by all lanes, with other weights where fluents hold.
 //!
 //! *Proportional*: weights are rounded to sixteen classes (1, 2, 3, 4, 6, 8, …, 256, relative to the largest; a move of
-//! weight zero falls into the lowest). Each class counts its legal moves as the uniform choice does; the class is drawn by
-//! the sums of weights, then a move inside it uniformly. *Greedy*: with probability ε uniform, else the first legal move
-//! in the order of weights; equal weights keep the order of moves.
+//! weight zero falls into the lowest). Each class counts its legal moves as the uniform choice does. A place in the sum of
+//! all weights is drawn; the class that it falls into and its number there say which move it is. *Greedy*: with
+//! probability ε uniform, else the first legal move in the order of weights; equal weights keep the order of moves.
 //!
-//! A move with a condition stands twice among the leaves, once legal with the fluent and once without it.
+//! A move may weigh something else where a fluent holds. It stands several times among the leaves then, once for each class
+//! that it can fall into, legal where the case is that one. Moves may be *urgent* where fluents hold: where a role has a
+//! legal move that is, it chooses among those only ([`super::urgent`]).
 //!
 //! - Finnsson and Björnsson 2008, Simulation-Based Approach to General Game Playing (MAST)
 //! - Finnsson and Björnsson 2010, Learning Simulation Control in General Game-Playing Agents (FAST, ε-greedy)
@@ -15,6 +17,7 @@
 use super::choose::{Leaves, Scratch, WIDE, count, find, root_count, scale_wide};
 use super::program::{Choice, FIRST_BASE, LanesProgram, ONES, RoleMoves, TRASH, ZERO};
 use super::random::Random;
+use super::urgent::{Urgent, UrgentScratch};
 use super::vector::{Vector, get, put};
 use crate::state::{MoveId, RoleId};
 
@@ -33,33 +36,64 @@ pub enum Choosing {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weights {
     roles: Vec<Vec<MoveWeight>>,
+    scales: Vec<Scale>,
 }
 
 /// What a move weighs.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct MoveWeight {
     /// Its weight; negative weights and no numbers count as zero in a proportional choice.
     pub weight: f32,
-    /// A fluent, by its place in the ground program's list, and the weight where it holds.
-    pub condition: Option<(u32, f32)>,
+    /// Other weights where fluents hold, by their places in the ground program's list: the first that holds counts.
+    pub cases: Vec<(u32, f32)>,
+    /// Where it is chosen before all that is not urgent.
+    pub urgency: Option<Urgency>,
 }
+
+/// A move is urgent where a fluent of a scale holds, and weighs this times the factor of that fluent. If there is a second
+/// scale, it weighs that times the factor of the fluent there, or times one if none holds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Urgency {
+    /// Compared with other urgent moves only.
+    pub weight: f32,
+    /// Where it is urgent.
+    pub on: ScaleId,
+    /// What else counts.
+    pub by: Option<ScaleId>,
+}
+
+/// Factors of fluents, of which the first that holds counts. Moves share them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScaleId(pub(super) u32);
+
+/// Fluents and factors.
+pub(super) type Scale = Vec<(u32, f32)>;
 
 impl Weights {
     /// All moves weigh 1. `n_moves` is the number of moves of each role in the ground program.
     pub fn new(n_moves: impl IntoIterator<Item = usize>) -> Weights {
         let one = MoveWeight {
             weight: 1.0,
-            condition: None,
+            cases: Vec::new(),
+            urgency: None,
         };
+        let of_role = |n: usize| vec![one.clone(); n];
         Weights {
-            roles: n_moves.into_iter().map(|n| vec![one; n]).collect(),
+            roles: n_moves.into_iter().map(of_role).collect(),
+            scales: Vec::new(),
         }
+    }
+
+    /// A scale for urgent moves: fluents, by their places in the ground program's list, and factors.
+    pub fn add_scale(&mut self, factors: Vec<(u32, f32)>) -> ScaleId {
+        self.scales.push(factors);
+        ScaleId(self.scales.len() as u32 - 1)
     }
 
     /// The weight of a move.
     #[must_use]
-    pub fn get(&self, role: RoleId, of: MoveId) -> MoveWeight {
-        self.roles[role.idx()][of.0 as usize]
+    pub fn get(&self, role: RoleId, of: MoveId) -> &MoveWeight {
+        &self.roles[role.idx()][of.0 as usize]
     }
 
     /// The weight of a move, to be changed.
@@ -97,26 +131,37 @@ pub(super) struct Tables {
 
 /// The choice of a role in a phase.
 struct Table {
-    /// Moves with conditions: the row of the move's legality, the fluent's row, and the rows for both cases.
     splits: Vec<Split>,
-    /// Rows of moves that stand twice, and the two rows that are put together there.
-    merges: Vec<(u32, u32, u32)>,
+    /// Of all splits.
+    cases: Vec<SplitCase>,
+    urgent: Urgent,
     how: How,
 }
 
+/// A move that stands several times among the leaves.
 struct Split {
+    /// Its own rows.
     legal: u32,
+    does: u32,
+    /// The first of as many rows for where it is legal, and those for where it is made.
+    rows: u32,
+    does_rows: u32,
+    n_rows: u32,
+    /// Its cases; the last one always holds.
+    cases: (u32, u32),
+}
+
+struct SplitCase {
     fluent: u32,
-    with: u32,
-    without: u32,
+    /// Where the move is legal in this case.
+    row: u32,
+    /// Whether no case before has the same row.
+    is_first: bool,
 }
 
 enum How {
-    Proportional {
-        classes: Vec<Class>,
-        n_total_bits: usize,
-        n_count_bits: usize,
-    },
+    /// From the lightest to the heaviest.
+    Proportional(Vec<Class>),
     /// Leaves in the order of weights, and the probability of a uniform choice in 2⁻¹⁶.
     Greedy {
         order: Vec<(u32, u32)>,
@@ -127,28 +172,37 @@ enum How {
 struct Class {
     factor: u8,
     shift: u8,
+    /// Bits of the largest sum of weights of this class and the lighter ones.
+    n_bits: usize,
     leaves: Leaves,
 }
 
 /// Scratch memory of a group for tables.
 pub(super) struct TableScratch {
-    phases: Vec<Vec<Vec<Scratch>>>,
+    phases: Vec<Vec<Option<OfTable>>>,
+}
+
+struct OfTable {
+    classes: Vec<Scratch>,
+    urgent: UrgentScratch,
+    /// Per split: whether rows of it may be set from the last time.
+    is_live: Vec<bool>,
 }
 
 impl TableScratch {
     /// Says that somebody else wrote rows of moves.
     pub(super) fn soil(&mut self) {
-        self.phases
-            .iter_mut()
-            .flatten()
-            .flatten()
-            .for_each(Scratch::soil);
+        for of_table in self.phases.iter_mut().flatten().flatten() {
+            of_table.classes.iter_mut().for_each(Scratch::soil);
+            of_table.is_live.fill(true);
+        }
     }
 }
 
-/// A move, or one case of it.
+/// A move, or some cases of it.
 struct Leaf {
-    weight: f32,
+    /// The number of its class, or its weight in a greedy choice.
+    rank: f32,
     legal: u32,
     does: u32,
 }
@@ -176,6 +230,7 @@ impl Tables {
                 roles.push(Some(Table::new(
                     choice,
                     of_role,
+                    &weights.scales,
                     &fluent,
                     epsilon,
                     &mut next_row,
@@ -190,12 +245,18 @@ impl Tables {
     }
 
     pub(super) fn scratch(&self, n_words: usize) -> TableScratch {
-        let of_table = |table: &Option<Table>| match table.as_ref().map(|table| &table.how) {
-            Some(How::Proportional { classes, .. }) => classes
-                .iter()
-                .map(|class| Scratch::new(&class.leaves.tree, n_words))
-                .collect(),
-            _ => Vec::new(),
+        let of_table = |table: &Option<Table>| {
+            let table = table.as_ref()?;
+            let classes = match &table.how {
+                How::Proportional(classes) => classes.as_slice(),
+                How::Greedy { .. } => &[],
+            };
+            let scratch = |class: &Class| Scratch::new(&class.leaves.tree, n_words);
+            Some(OfTable {
+                classes: classes.iter().map(scratch).collect(),
+                urgent: table.urgent.scratch(n_words),
+                is_live: vec![true; table.splits.len()],
+            })
         };
         let of_phase = |roles: &Vec<Option<Table>>| roles.iter().map(of_table).collect();
         let mut scratch = TableScratch {
@@ -211,7 +272,7 @@ impl Tables {
         matches!(
             &self.phases[phase][role],
             Some(Table {
-                how: How::Proportional { .. },
+                how: How::Proportional(_),
                 ..
             })
         )
@@ -230,16 +291,16 @@ impl Tables {
         scratch: &mut TableScratch,
     ) -> V {
         let mut any = V::splat(false);
-        if let Some(Table {
-            splits,
-            how: How::Proportional { classes, .. },
-            ..
-        }) = &self.phases[phase][role]
-        {
+        let (Some(table), Some(scratch)) =
+            (&self.phases[phase][role], &mut scratch.phases[phase][role])
+        else {
+            return any;
+        };
+        if let How::Proportional(classes) = &table.how {
             // SAFETY: the caller's promise.
             unsafe {
-                split::<V>(splits, rows);
-                for (class, scratch) in classes.iter().zip(&mut scratch.phases[phase][role]) {
+                split::<V>(table, rows, &mut scratch.is_live);
+                for (class, scratch) in classes.iter().zip(&mut scratch.classes) {
                     any = any.or(count::<V>(&class.leaves, rows, scratch));
                 }
             }
@@ -261,32 +322,25 @@ impl Tables {
         random: &mut Random<V>,
         mask: V,
     ) {
-        let Some(table) = &self.phases[phase][role] else {
+        let (Some(table), Some(scratch)) =
+            (&self.phases[phase][role], &mut scratch.phases[phase][role])
+        else {
             return;
         };
         // SAFETY: the caller's promise.
         unsafe {
             match &table.how {
-                How::Proportional {
-                    classes,
-                    n_total_bits,
-                    n_count_bits,
-                } => {
-                    proportional(
-                        classes,
-                        *n_total_bits,
-                        *n_count_bits,
-                        rows,
-                        &mut scratch.phases[phase][role],
-                        random,
-                        mask,
-                    );
-                    merge::<V>(&table.merges, rows);
+                How::Proportional(classes) => {
+                    if table.urgent.is_empty() {
+                        proportional::<V, false>(table, classes, rows, scratch, random, mask);
+                    } else {
+                        proportional::<V, true>(table, classes, rows, scratch, random, mask);
+                    }
                     // The uniform choice must clear what it did not write.
                     uniform.soil();
                 }
                 How::Greedy { order, epsilon } => {
-                    split::<V>(&table.splits, rows);
+                    split::<V>(table, rows, &mut scratch.is_live);
                     let is_random = below(random, *epsilon);
                     super::choose::choose::<V, false>(
                         &choice.leaves,
@@ -297,6 +351,11 @@ impl Tables {
                         std::ptr::null_mut(),
                     );
                     let mut waiting = mask.and_not(is_random);
+                    if !table.urgent.is_empty() {
+                        let urgent = &mut scratch.urgent;
+                        table.urgent.gather::<V>(rows, urgent);
+                        waiting = table.urgent.make_best(rows, urgent, waiting);
+                    }
                     for &(legal, does) in order {
                         let taken = waiting.and(V::load(rows.add(legal as usize * V::N_WORDS)));
                         if taken.is_zero() {
@@ -339,146 +398,187 @@ impl Table {
     fn new(
         choice: &Choice,
         weights: &[MoveWeight],
+        scales: &[Scale],
         fluent: &dyn Fn(u32) -> u32,
         epsilon: Option<f64>,
         next_row: &mut u32,
     ) -> Table {
-        let mut leaves = Vec::new();
-        let (mut splits, mut merges) = (Vec::new(), Vec::new());
-        let mut new_row = || {
-            *next_row += 1;
-            *next_row - 1
+        let urgent = Urgent::new(choice, weights, scales, fluent);
+        // Step 1. What can be the case, with the row that says so. The last case of a move always holds.
+        let mut cases: Vec<(u32, f32)> = Vec::new();
+        let mut ends = Vec::with_capacity(choice.moves.len());
+        for of in &choice.moves {
+            let MoveWeight {
+                weight, cases: of, ..
+            } = &weights[of.0 as usize];
+            let of = of.iter().map(|&(of, weight)| (fluent(of), weight));
+            let of = of.chain([(ONES, *weight)]);
+            let mut is_sure = false;
+            cases.extend(
+                of.filter(|&(row, _)| row != ZERO)
+                    .take_while(|&(row, _)| !std::mem::replace(&mut is_sure, row == ONES)),
+            );
+            ends.push(cases.len());
+        }
+        // Step 2. A leaf for each rank that a move can have.
+        let weights = cases.iter().map(|case| case.1);
+        let largest = weights
+            .filter(|weight| weight.is_finite())
+            .fold(0.0, f32::max);
+        let rank = |weight: f32| match epsilon {
+            Some(_) => weight,
+            None => class_of(weight, largest) as f32,
         };
-        for (leaf, of) in choice.moves.iter().enumerate() {
+        let mut leaves: Vec<Leaf> = Vec::with_capacity(cases.len());
+        let (mut splits, mut split_cases) = (Vec::new(), Vec::new());
+        let mut ranks: Vec<f32> = Vec::new();
+        let mut start = 0;
+        for (leaf, &end) in ends.iter().enumerate() {
             let (legal, does) = (choice.leaves.legal[leaf], choice.leaves.does[leaf]);
-            let MoveWeight { weight, condition } = weights[of.0 as usize];
-            let Some((bit, weight_with)) = condition else {
-                leaves.push(Leaf {
-                    weight,
-                    legal,
-                    does,
+            ranks.clear();
+            let first_case = split_cases.len() as u32;
+            for &(fluent, weight) in &cases[start..end] {
+                let rank = rank(weight);
+                let known = ranks
+                    .iter()
+                    .position(|known| known.total_cmp(&rank).is_eq());
+                split_cases.push(SplitCase {
+                    fluent,
+                    row: *next_row + known.unwrap_or(ranks.len()) as u32,
+                    is_first: known.is_none(),
                 });
+                if known.is_none() {
+                    ranks.push(rank);
+                }
+            }
+            start = end;
+            if let [rank] = ranks[..] {
+                split_cases.truncate(first_case as usize);
+                leaves.push(Leaf { rank, legal, does });
                 continue;
-            };
-            let (with, without) = (new_row(), new_row());
+            }
+            let n_rows = ranks.len() as u32;
+            // A greedy choice ors into the row of the move; a proportional one sets a row for each leaf.
+            let rows = *next_row;
+            let does_rows = rows + n_rows;
+            *next_row += n_rows * if epsilon.is_none() { 2 } else { 1 };
+            leaves.extend(ranks.iter().zip(0..).map(|(&rank, at)| Leaf {
+                rank,
+                legal: rows + at,
+                does: match epsilon {
+                    Some(_) => does,
+                    None => does_rows + at,
+                },
+            }));
             splits.push(Split {
                 legal,
-                fluent: fluent(bit),
-                with,
-                without,
-            });
-            // A greedy choice ors into the row of the move; a proportional one sets a row for each case.
-            let (does_with, does_without) = match epsilon {
-                Some(_) => (does, does),
-                None => (new_row(), new_row()),
-            };
-            if epsilon.is_none() {
-                merges.push((does, does_with, does_without));
-            }
-            leaves.push(Leaf {
-                weight: weight_with,
-                legal: with,
-                does: does_with,
-            });
-            leaves.push(Leaf {
-                weight,
-                legal: without,
-                does: does_without,
+                does,
+                rows,
+                does_rows,
+                n_rows,
+                cases: (first_case, split_cases.len() as u32),
             });
         }
         let how = match epsilon {
             Some(epsilon) => {
-                leaves.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+                leaves.sort_by(|a, b| b.rank.total_cmp(&a.rank));
                 How::Greedy {
                     order: leaves.iter().map(|leaf| (leaf.legal, leaf.does)).collect(),
                     epsilon: (epsilon.clamp(0.0, 1.0) * 65536.0).round() as u32,
                 }
             }
-            None => proportions(&leaves),
+            None => How::Proportional(proportions(&leaves)),
         };
         Table {
             splits,
-            merges,
+            cases: split_cases,
+            urgent,
             how,
         }
     }
 }
 
-/// Sorts leaves into classes.
-fn proportions(leaves: &[Leaf]) -> How {
+/// The class nearest to a weight, as a ratio. If nothing weighs anything, all weigh the same.
+fn class_of(weight: f32, largest: f32) -> usize {
+    let weight = if largest > 0.0 {
+        weight / largest * 256.0
+    } else {
+        256.0
+    };
+    if weight.is_nan() || weight <= 1.0 {
+        return 0;
+    }
     let value = |(factor, shift): (u8, u8)| f32::from(factor) * f32::from(1_u16 << shift);
-    let largest = leaves
-        .iter()
-        .map(|leaf| leaf.weight)
-        .filter(|weight| weight.is_finite())
-        .fold(0.0, f32::max);
+    let next = |idx: &usize| value(CLASSES[*idx - 1]) * value(CLASSES[*idx]) <= weight * weight;
+    (1..CLASSES.len()).take_while(next).last().unwrap_or(0)
+}
+
+/// Sorts leaves into classes.
+fn proportions(leaves: &[Leaf]) -> Vec<Class> {
     let mut by_class: Vec<Vec<&Leaf>> = vec![Vec::new(); CLASSES.len()];
     for leaf in leaves {
-        // The nearest class, as a ratio. If nothing weighs anything, all weigh the same.
-        let weight = if largest > 0.0 {
-            leaf.weight / largest * 256.0
-        } else {
-            256.0
-        };
-        let next = |idx: &usize| value(CLASSES[*idx - 1]) * value(CLASSES[*idx]) <= weight * weight;
-        let class = if weight.is_nan() || weight <= 1.0 {
-            0
-        } else {
-            (1..CLASSES.len()).take_while(next).last().unwrap_or(0)
-        };
-        by_class[class].push(leaf);
+        by_class[leaf.rank as usize].push(leaf);
     }
-    let mut classes = Vec::new();
-    for (&(factor, shift), leaves) in CLASSES
-        .iter()
-        .zip(&by_class)
-        .filter(|(_, leaves)| !leaves.is_empty())
-    {
+    let mut classes: Vec<Class> = Vec::new();
+    let mut heaviest = 0_u64;
+    let by_class = CLASSES.iter().zip(&by_class);
+    for (&(factor, shift), leaves) in by_class.filter(|(_, leaves)| !leaves.is_empty()) {
+        heaviest += (u64::from(factor) << shift) * leaves.len() as u64;
         let rows = leaves.iter().map(|leaf| (leaf.legal, leaf.does));
-        let leaves = Leaves::new(rows, ZERO, TRASH);
         classes.push(Class {
             factor,
             shift,
-            leaves,
+            n_bits: (u64::BITS - heaviest.leading_zeros()) as usize,
+            leaves: Leaves::new(rows, ZERO, TRASH),
         });
     }
-    let heaviest: u64 = CLASSES
-        .iter()
-        .zip(&by_class)
-        .map(|(&(factor, shift), leaves)| (u64::from(factor) << shift) * leaves.len() as u64)
-        .sum();
-    How::Proportional {
-        n_total_bits: (u64::BITS - heaviest.leading_zeros()).max(1) as usize,
-        n_count_bits: classes
-            .iter()
-            .map(|class| class.leaves.tree.n_count_bits)
-            .max()
-            .unwrap_or(1),
-        classes,
-    }
+    classes
 }
 
+/// Sets the rows of the leaves of moves with cases. Moves that are legal nowhere cost nothing if they were not before.
 #[inline(always)]
-unsafe fn split<V: Vector>(splits: &[Split], rows: *mut u64) {
-    for split in splits {
+unsafe fn split<V: Vector>(table: &Table, rows: *mut u64, is_live: &mut [bool]) {
+    for (split, is_live) in table.splits.iter().zip(is_live) {
         // SAFETY: the matrix has the extra rows.
         unsafe {
-            let legal: V = get(rows, split.legal as usize);
-            let fluent: V = get(rows, split.fluent as usize);
-            put(rows, split.with as usize, legal.and(fluent));
-            put(rows, split.without as usize, legal.and_not(fluent));
+            let mut rest: V = get(rows, split.legal as usize);
+            let was_live = std::mem::replace(is_live, !rest.is_zero());
+            if !*is_live {
+                if was_live {
+                    for row in split.rows..split.rows + split.n_rows {
+                        put(rows, row as usize, rest);
+                    }
+                    put(rows, split.does as usize, rest);
+                }
+                continue;
+            }
+            for case in &table.cases[split.cases.0 as usize..split.cases.1 as usize] {
+                let fluent: V = get(rows, case.fluent as usize);
+                let mut holds = rest.and(fluent);
+                rest = rest.and_not(fluent);
+                if !case.is_first {
+                    holds = holds.or(get(rows, case.row as usize));
+                }
+                put(rows, case.row as usize, holds);
+            }
         }
     }
 }
 
+/// Puts the leaves of moves with cases together.
 #[inline(always)]
-unsafe fn merge<V: Vector>(merges: &[(u32, u32, u32)], rows: *mut u64) {
-    for &(does, with, without) in merges {
-        // SAFETY: the matrix has the extra rows.
-        unsafe {
-            let made = get::<V>(rows, with as usize).or(get(rows, without as usize));
-            put(rows, does as usize, made);
+unsafe fn merge<V: Vector>(splits: &[Split], rows: *mut u64, is_live: &[bool]) {
+    for (split, is_live) in splits.iter().zip(is_live) {
+        if !is_live {
+            continue;
         }
+        let mut made = V::splat(false);
+        for row in split.does_rows..split.does_rows + split.n_rows {
+            // SAFETY: the matrix has the extra rows.
+            made = made.or(unsafe { get(rows, row as usize) });
+        }
+        // SAFETY: as before.
+        unsafe { put(rows, split.does as usize, made) };
     }
 }
 
@@ -499,96 +599,114 @@ fn below<V: Vector>(random: &mut Random<V>, limit: u32) -> V {
     is_below
 }
 
-/// Draws a class by the sums of weights, then a move inside it.
+/// Draws a place in the sum of weights, and the class and the move that it falls on. With `URGENT`, what is urgent comes first.
 #[inline(always)]
-unsafe fn proportional<V: Vector>(
+unsafe fn proportional<V: Vector, const URGENT: bool>(
+    table: &Table,
     classes: &[Class],
-    n_total_bits: usize,
-    n_count_bits: usize,
     rows: *mut u64,
-    scratch: &mut [Scratch],
+    scratch: &mut OfTable,
     random: &mut Random<V>,
     mask: V,
 ) {
     let zero = V::splat(false);
-    // SAFETY: the caller's promise.
+    let OfTable {
+        classes: scratch,
+        urgent: urgent_scratch,
+        is_live,
+    } = scratch;
+    // SAFETY: the caller's promise; sums have at most `WIDE` bits.
     unsafe {
-        // Step 1. The weight of all legal moves.
+        // Step 1. The weight of all legal moves, or of all that are urgent.
         let mut total = [zero; WIDE];
-        for (class, scratch) in classes.iter().zip(scratch.iter_mut()) {
-            if let Some(weight) = weight_of::<V>(class, scratch, n_total_bits) {
-                let mut carry = zero;
-                for bit in 0..n_total_bits {
-                    (total[bit], carry) = total[bit].full_add(weight[bit], carry);
-                }
-            }
-        }
-        // Step 2. A place in it, and the class that it falls into.
-        let mut place = scale_wide(&total, n_total_bits, random);
-        let mut masks = [zero; CLASSES.len()];
-        let mut chosen_count = [zero; WIDE];
-        let mut waiting = mask;
-        for (idx, (class, scratch)) in classes.iter().zip(scratch.iter_mut()).enumerate() {
-            let Some(weight) = weight_of::<V>(class, scratch, n_total_bits) else {
+        let mut n_bits = classes.last().map_or(1, |class| class.n_bits);
+        for (class, scratch) in classes.iter().zip(&mut *scratch) {
+            let Some(count) = root_count(&class.leaves.tree, scratch, V::N_WORDS) else {
                 continue;
             };
-            let mut borrow = zero;
-            for bit in 0..n_total_bits {
-                (place[bit], borrow) = place[bit].full_subtract(weight[bit], borrow);
+            let shift = class.shift as usize;
+            add(&mut total, class, count, shift);
+            if class.factor == 3 {
+                add(&mut total, class, count, shift + 1);
             }
-            let here = waiting.and(borrow);
-            waiting = waiting.and_not(borrow);
-            masks[idx] = here;
-            if let Some(count) = root_count(&class.leaves.tree, scratch, V::N_WORDS) {
+        }
+        let mut is_urgent = zero;
+        if URGENT {
+            n_bits = n_bits.max(table.urgent.n_bits);
+            is_urgent = table.urgent.gather::<V>(rows, urgent_scratch);
+            if !is_urgent.is_zero() {
+                for sum in &mut total {
+                    *sum = sum.and_not(is_urgent);
+                }
+                table.urgent.add_up(urgent_scratch, &mut total);
+            }
+        }
+        // Step 2. A place in it, and the class that it falls into. As the heaviest come first, what is left of it needs ever
+        // fewer bits. A class that weighs three times a power of two is gone through three times.
+        let mut place = scale_wide(&total, n_bits, random);
+        let mut place_of_urgent = if URGENT { place } else { total };
+        let mut masks = [zero; CLASSES.len()];
+        let (mut number, mut before) = ([zero; WIDE], [zero; WIDE]);
+        let mut waiting = mask.and_not(is_urgent);
+        for (idx, class) in classes.iter().enumerate().rev() {
+            if waiting.is_zero() {
+                break;
+            }
+            let Some(count) = root_count(&class.leaves.tree, &mut scratch[idx], V::N_WORDS) else {
+                continue;
+            };
+            let (shift, n_count_bits) = (class.shift as usize, class.leaves.tree.n_count_bits);
+            for _ in 0..class.factor {
+                let mut borrow = zero;
                 let mut bit = 0;
-                while bit < class.leaves.tree.n_count_bits {
-                    chosen_count[bit] = chosen_count[bit].or(here.and(get(count, bit)));
+                while bit < n_count_bits.min(class.n_bits - shift) {
+                    before[bit] = place[shift + bit];
+                    (place[shift + bit], borrow) =
+                        before[bit].full_subtract(get(count, bit), borrow);
                     bit += 1;
+                }
+                while shift + bit < class.n_bits {
+                    let high = place[shift + bit];
+                    (place[shift + bit], borrow) = (high.xor(borrow), borrow.and_not(high));
+                    bit += 1;
+                }
+                let here = waiting.and(borrow);
+                waiting = waiting.and_not(borrow);
+                masks[idx] = masks[idx].or(here);
+                for bit in 0..n_count_bits {
+                    number[bit] = number[bit].or(here.and(before[bit]));
                 }
             }
         }
-        // Step 3. A move inside the class.
-        let number = scale_wide(&chosen_count, n_count_bits, random);
-        for (idx, (class, scratch)) in classes.iter().zip(scratch.iter_mut()).enumerate() {
+        // Step 3. The move inside the class.
+        for (idx, (class, scratch)) in classes.iter().zip(scratch).enumerate() {
             find::<V>(&class.leaves, rows, scratch, masks[idx], &number);
+        }
+        merge::<V>(&table.splits, rows, is_live);
+        if URGENT {
+            let waiting = mask.and(is_urgent);
+            table
+                .urgent
+                .make(rows, urgent_scratch, &mut place_of_urgent, waiting);
         }
     }
 }
 
-/// The number of legal moves of a class times its weight, if there are any.
+/// Adds the count of a class times a power of two to a sum of weights.
 #[inline(always)]
-unsafe fn weight_of<V: Vector>(
-    class: &Class,
-    scratch: &mut Scratch,
-    n_bits: usize,
-) -> Option<[V; WIDE]> {
-    let zero = V::splat(false);
-    // SAFETY: the caller's promise.
-    unsafe {
-        let count = root_count(&class.leaves.tree, scratch, V::N_WORDS)?;
-        let shift = class.shift as usize;
-        let end = (shift + class.leaves.tree.n_count_bits).min(n_bits);
-        let mut weight = [zero; WIDE];
-        let mut bit = shift;
-        while bit < end {
-            weight[bit] = get(count, bit - shift);
-            bit += 1;
-        }
-        if class.factor == 3 {
-            let mut carry = zero;
-            bit = shift + 1;
-            while bit < n_bits {
-                let is_inside = bit - 1 - shift < class.leaves.tree.n_count_bits;
-                let twice = if is_inside {
-                    get(count, bit - 1 - shift)
-                } else {
-                    zero
-                };
-                (weight[bit], carry) = weight[bit].full_add(twice, carry);
-                bit += 1;
-            }
-        }
-        Some(weight)
+unsafe fn add<V: Vector>(total: &mut [V; WIDE], class: &Class, count: *const u64, shift: usize) {
+    let mut carry = V::splat(false);
+    let n_count_bits = class.leaves.tree.n_count_bits;
+    let mut bit = 0;
+    while bit < n_count_bits.min(class.n_bits - shift) {
+        // SAFETY: the count has so many bits.
+        let of = unsafe { get(count, bit) };
+        (total[shift + bit], carry) = total[shift + bit].full_add(of, carry);
+        bit += 1;
+    }
+    while shift + bit < class.n_bits {
+        (total[shift + bit], carry) = total[shift + bit].half_add(carry);
+        bit += 1;
     }
 }
 

@@ -1,0 +1,345 @@
+//! Urgent moves: where a role has some, it chooses among those only.
+//!
+//! A move is urgent where it is legal and one of some fluents holds, as a capture is where somebody stands on the place it
+//! goes to. What it weighs there depends on which of them it is, and on another such set of fluents, as on who captures. At
+//! most times few moves are urgent in any lane, so those are gathered, each with its lanes, and gone through one after the
+//! other: once to add up their weights, and once more to find the one that a place in the sum falls on. Weights are whole
+//! numbers up to 4096 of which the first four bits count.
+//!
+//! In: the rows of legal moves and fluents. Out: the lanes with urgent moves, and the rows of those made.
+
+#![expect(unsafe_code, reason = "rows are read and written by pointer")]
+
+use super::choose::WIDE;
+use super::program::{Choice, ZERO};
+use super::vector::{Rows, Vector, get, put};
+use super::weights::{MoveWeight, Scale, Urgency};
+
+/// The largest weight, and how many bits of a weight count.
+const MOST: f32 = 4096.0;
+const N_FINE: u32 = 4;
+
+/// The urgent moves of a choice.
+#[derive(Default)]
+pub(super) struct Urgent {
+    /// Those with the same first scale in a row.
+    moves: Vec<Move>,
+    /// Rows of fluents and factors, of all scales.
+    factors: Vec<(u32, f32)>,
+    /// Bits of the largest sum of weights.
+    pub(super) n_bits: usize,
+}
+
+/// A move that can be urgent.
+struct Move {
+    legal: u32,
+    does: u32,
+    weight: f32,
+    /// Where the factors of its scales begin and end.
+    on: (u32, u32),
+    by: (u32, u32),
+}
+
+/// What is urgent now.
+pub(super) struct UrgentScratch {
+    live: Vec<Live>,
+    /// Per live one: its lanes; grows.
+    lanes: Rows,
+    n_words: usize,
+    /// Rows that were set the last time.
+    made: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Live {
+    /// Its number among `lanes`.
+    idx: u32,
+    does: u32,
+    weight: u32,
+    rank: f32,
+}
+
+impl Urgent {
+    /// The moves of a choice that can be urgent, by the rows of fluents.
+    pub(super) fn new(
+        choice: &Choice,
+        weights: &[MoveWeight],
+        scales: &[Scale],
+        fluent: &dyn Fn(u32) -> u32,
+    ) -> Urgent {
+        // Step 1. Scales by rows; fluents that never hold are left out.
+        let mut found = Urgent::default();
+        let mut of_scale = Vec::with_capacity(scales.len());
+        for scale in scales {
+            let first = found.factors.len() as u32;
+            let rows = scale.iter().map(|&(of, factor)| (fluent(of), factor));
+            found.factors.extend(rows.filter(|&(row, _)| row != ZERO));
+            of_scale.push((first, found.factors.len() as u32));
+        }
+        let factors = |(start, end): (u32, u32)| found.factors[start as usize..end as usize].iter();
+        let largest = |range: (u32, u32)| {
+            let factors = factors(range).map(|factor| factor.1);
+            factors
+                .filter(|factor| factor.is_finite())
+                .fold(0.0, f32::max)
+        };
+        let largest_of: Vec<f32> = of_scale.iter().map(|&range| largest(range)).collect();
+        // Step 2. Moves, and the most that each can weigh.
+        let mut moves: Vec<(Move, f32)> = Vec::new();
+        for (leaf, of) in choice.moves.iter().enumerate() {
+            let Some(Urgency { weight, on, by }) = weights[of.0 as usize].urgency else {
+                continue;
+            };
+            // Where no fluent of the second scale holds, its factor is one.
+            let by_most = by.map_or(1.0, |by| largest_of[by.0 as usize].max(1.0));
+            let most = weight * largest_of[on.0 as usize] * by_most;
+            let of = Move {
+                legal: choice.leaves.legal[leaf],
+                does: choice.leaves.does[leaf],
+                weight,
+                on: of_scale[on.0 as usize],
+                by: by.map_or((0, 0), |by| of_scale[by.0 as usize]),
+            };
+            if of.on.0 < of.on.1 {
+                moves.push((of, most));
+            }
+        }
+        moves.sort_by_key(|(of, _)| of.on);
+        // Step 3. The largest weighs `MOST`.
+        let weights = moves.iter().map(|(_, most)| *most);
+        let largest = weights.filter(|most| most.is_finite()).fold(0.0, f32::max);
+        let unit = if largest > 0.0 { MOST / largest } else { 1.0 };
+        let heaviest: u64 = moves
+            .iter()
+            .map(|(_, most)| u64::from(rounded(most * unit)))
+            .sum();
+        found.n_bits = (u64::BITS - heaviest.leading_zeros()) as usize;
+        found.moves.extend(moves.into_iter().map(|(of, _)| Move {
+            weight: of.weight * unit,
+            ..of
+        }));
+        found
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.moves.is_empty()
+    }
+
+    pub(super) fn scratch(&self, n_words: usize) -> UrgentScratch {
+        UrgentScratch {
+            live: Vec::new(),
+            lanes: Rows::new(self.moves.len().min(64), n_words),
+            n_words,
+            made: Vec::new(),
+        }
+    }
+
+    /// Gathers what is urgent now, and gives the lanes in which something is. Rows of moves made the last time are cleared.
+    ///
+    /// # Safety
+    /// The rows are those of the matrix, the scratch was made for this, and the CPU has `V`.
+    #[inline(always)]
+    pub(super) unsafe fn gather<V: Vector>(
+        &self,
+        rows: *mut u64,
+        scratch: &mut UrgentScratch,
+    ) -> V {
+        let zero = V::splat(false);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for &row in &scratch.made {
+                put(rows, row as usize, zero);
+            }
+            scratch.made.clear();
+            scratch.live.clear();
+            let (mut any, mut holds) = (zero, zero);
+            let mut known = (0, 0);
+            for of in &self.moves {
+                let legal: V = get(rows, of.legal as usize);
+                if legal.is_zero() {
+                    continue;
+                }
+                let on = &self.factors[of.on.0 as usize..of.on.1 as usize];
+                if of.on != known {
+                    known = of.on;
+                    holds = zero;
+                    for &(fluent, _) in on {
+                        holds = holds.or(get(rows, fluent as usize));
+                    }
+                }
+                let mut rest = holds.and(legal);
+                if rest.is_zero() {
+                    continue;
+                }
+                any = any.or(rest);
+                for &(fluent, factor) in on {
+                    let mut here = rest.and(get(rows, fluent as usize));
+                    if here.is_zero() {
+                        continue;
+                    }
+                    rest = rest.and_not(here);
+                    let weight = of.weight * factor;
+                    for &(fluent, factor) in &self.factors[of.by.0 as usize..of.by.1 as usize] {
+                        let by = here.and(get(rows, fluent as usize));
+                        if by.is_zero() {
+                            continue;
+                        }
+                        here = here.and_not(by);
+                        scratch.push(of, weight * factor, by);
+                    }
+                    if !here.is_zero() {
+                        scratch.push(of, weight, here);
+                    }
+                }
+            }
+            any
+        }
+    }
+
+    /// Adds up the weights of what was gathered.
+    ///
+    /// # Safety
+    /// As for [`Urgent::gather`], which was called before.
+    #[inline(always)]
+    pub(super) unsafe fn add_up<V: Vector>(
+        &self,
+        scratch: &mut UrgentScratch,
+        total: &mut [V; WIDE],
+    ) {
+        let lanes = scratch.lanes.pointer();
+        for live in &scratch.live {
+            // SAFETY: the caller's promise.
+            let here: V = unsafe { get(lanes, live.idx as usize) };
+            let mut carry = V::splat(false);
+            let mut bit = live.weight.trailing_zeros() as usize;
+            while bit < self.n_bits {
+                if live.weight >> bit & 1 == 1 {
+                    (total[bit], carry) = total[bit].full_add(here, carry);
+                } else {
+                    if live.weight >> bit == 0 && carry.is_zero() {
+                        break;
+                    }
+                    (total[bit], carry) = total[bit].half_add(carry);
+                }
+                bit += 1;
+            }
+        }
+    }
+
+    /// Makes the move that the place of each lane falls on, in the lanes that wait.
+    ///
+    /// # Safety
+    /// As for [`Urgent::add_up`].
+    #[inline(always)]
+    pub(super) unsafe fn make<V: Vector>(
+        &self,
+        rows: *mut u64,
+        scratch: &mut UrgentScratch,
+        place: &mut [V; WIDE],
+        mut waiting: V,
+    ) {
+        let lanes = scratch.lanes.pointer();
+        for live in &scratch.live {
+            if waiting.is_zero() {
+                break;
+            }
+            let mut borrow = V::splat(false);
+            // SAFETY: the caller's promise.
+            unsafe {
+                let here: V = get(lanes, live.idx as usize);
+                let mut bit = live.weight.trailing_zeros() as usize;
+                while bit < self.n_bits {
+                    let of = place[bit];
+                    if live.weight >> bit & 1 == 1 {
+                        (place[bit], borrow) = of.full_subtract(here, borrow);
+                    } else {
+                        if live.weight >> bit == 0 && borrow.is_zero() {
+                            break;
+                        }
+                        (place[bit], borrow) = (of.xor(borrow), borrow.and_not(of));
+                    }
+                    bit += 1;
+                }
+                let chosen = waiting.and(borrow);
+                waiting = waiting.and_not(borrow);
+                if !chosen.is_zero() {
+                    or_into(rows, live.does, chosen);
+                    scratch.made.push(live.does);
+                }
+            }
+        }
+    }
+
+    /// Makes the heaviest move in the lanes that wait, and gives those that have none.
+    ///
+    /// # Safety
+    /// As for [`Urgent::gather`], which was called before.
+    #[inline(always)]
+    pub(super) unsafe fn make_best<V: Vector>(
+        &self,
+        rows: *mut u64,
+        scratch: &mut UrgentScratch,
+        mut waiting: V,
+    ) -> V {
+        let lanes = scratch.lanes.pointer();
+        let by_rank = |a: &Live, b: &Live| b.rank.total_cmp(&a.rank).then(a.does.cmp(&b.does));
+        scratch.live.sort_unstable_by(by_rank);
+        for live in &scratch.live {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let chosen = waiting.and(get(lanes, live.idx as usize));
+                waiting = waiting.and_not(chosen);
+                if !chosen.is_zero() {
+                    or_into(rows, live.does, chosen);
+                }
+            }
+        }
+        waiting
+    }
+}
+
+impl UrgentScratch {
+    /// Another one that is live, with its lanes.
+    #[inline(always)]
+    unsafe fn push<V: Vector>(&mut self, of: &Move, weight: f32, lanes: V) {
+        let idx = self.live.len();
+        if self.lanes.words().len() < (idx + 1) * V::N_WORDS {
+            self.grow();
+        }
+        // SAFETY: there is room now.
+        unsafe { put(self.lanes.pointer(), idx, lanes) };
+        self.live.push(Live {
+            idx: idx as u32,
+            does: of.does,
+            weight: rounded(weight),
+            rank: weight,
+        });
+    }
+
+    /// Makes room for twice as many.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let n = self.lanes.words().len();
+        let mut more = Rows::new((2 * n / self.n_words).max(1), self.n_words);
+        more.words_mut()[..n].copy_from_slice(self.lanes.words());
+        self.lanes = more;
+    }
+}
+
+/// A weight as a whole number with few bits; at least one.
+#[inline(always)]
+fn rounded(weight: f32) -> u32 {
+    let whole = weight.clamp(1.0, MOST) as u32;
+    let n_coarse = (u32::BITS - whole.leading_zeros()).saturating_sub(N_FINE);
+    ((whole + (1 << n_coarse >> 1)) >> n_coarse) << n_coarse
+}
+
+#[inline(always)]
+unsafe fn or_into<V: Vector>(rows: *mut u64, row: u32, lanes: V) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let before: V = get(rows, row as usize);
+        put(rows, row as usize, before.or(lanes));
+    }
+}
