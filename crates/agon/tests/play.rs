@@ -408,10 +408,11 @@ fn bench_compares_engines() {
     assert_eq!(names(&engines[3..], "to"), ["scalar", "interpreter"]);
     let works = rows(&["--engine", "lanes"]);
     assert_eq!(
-        names(&works[5..], "of"),
-        ["sums", "moves", "starts", "weights"]
+        names(&works[7..], "of"),
+        ["sums", "moves", "read", "states", "starts", "weights"]
     );
-    for row in engines[3..].iter().chain(&works[5..]) {
+    assert_eq!(works[11]["to"], "states", "compared with the same games");
+    for row in engines[3..].iter().chain(&works[7..]) {
         assert!(row["transitions_ratio"].as_f64().unwrap() > 0.0, "{row}");
     }
     // Whatever is asked for, the games are the same ones but for where they start and how moves are drawn.

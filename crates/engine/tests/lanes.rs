@@ -50,16 +50,36 @@ impl Seen {
             steps: playout.steps(),
             ending: playout.ending(),
             goals: roles.clone().map(|role| playout.goal(role)).collect(),
-            moves: roles
-                .clone()
-                .map(|role| playout.moves(role).collect())
-                .collect(),
+            moves: roles.clone().map(|role| moves_of(playout, role)).collect(),
             trace: roles
                 .map(|role| playout.goal_trace(role).collect())
                 .collect(),
             last: State::from_words(playout.state_words().into()),
         }
     }
+}
+
+/// The moves of a role, however they are read.
+fn moves_of(playout: &Finished<'_>, role: RoleId) -> Vec<MoveId> {
+    let mut moves = Vec::new();
+    playout.moves(role).for_each(|of| moves.push(of));
+    for n_gone in [0, 1, 7, 9] {
+        let mut rest = playout.moves(role);
+        let of = rest.nth(n_gone);
+        assert_eq!(of, moves.get(n_gone).copied());
+        assert_eq!(rest.len(), moves.len().saturating_sub(n_gone + 1));
+        assert!(rest.clone().eq(moves.iter().copied().skip(n_gone + 1)));
+        let sum = rest.fold(0, |sum, of| sum * 31 % 1009 + of.0);
+        let left = moves.iter().skip(n_gone + 1);
+        assert_eq!(sum, left.fold(0, |sum, of| sum * 31 % 1009 + of.0));
+    }
+    let mut last = None;
+    playout.choices(role, |step, of| {
+        assert_eq!(of, moves[step as usize]);
+        assert!(last < Some(step), "in order");
+        last = Some(step);
+    });
+    moves
 }
 
 /// A game on the scalar engine.

@@ -62,6 +62,9 @@ pub(crate) struct Args {
     /// Never make machine code
     #[arg(long)]
     no_jit: bool,
+    /// Leave out a pass of the optimiser: sequential, forced, phases, one-hot, does-legal, flatten, share
+    #[arg(long, value_name = "PASS", value_parser = pass)]
+    without: Vec<Pass>,
     /// What the lanes engine is asked for
     #[arg(long, value_enum, default_value = "sums")]
     work: Work,
@@ -92,6 +95,11 @@ pub(crate) struct Args {
     /// Print JSON (the only form so far)
     #[arg(long)]
     json: bool,
+}
+
+fn pass(name: &str) -> anyhow::Result<Pass> {
+    let found = Pass::ALL.into_iter().find(|pass| pass.name() == name);
+    found.with_context(|| format!("there is no pass `{name}`"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -261,6 +269,9 @@ fn run_directory(args: &Args, directory: &PathBuf) -> anyhow::Result<ExitCode> {
         if args.no_jit {
             command.arg("--no-jit");
         }
+        for pass in &args.without {
+            command.args(["--without", pass.name()]);
+        }
         if args.setup_only {
             command.arg("--setup-only");
         }
@@ -348,8 +359,12 @@ fn compare(args: &Args, game: &str) -> anyhow::Result<()> {
         .map(|row| row.played.as_ref().map(|played| played.transitions_per_s));
     let rates: Vec<Option<f64>> = rates.collect();
     let pairs: Vec<(usize, usize)> = match args.engine {
-        // What each kind of work costs, beside records of all playouts.
-        EngineArg::Lanes => (1..rates.len()).map(|idx| (idx, 0)).collect(),
+        // What each kind of work costs.
+        EngineArg::Lanes => {
+            let place = |work| Work::ALL.iter().position(|&other| other == work);
+            let plain = |idx: usize| place(Work::ALL[idx].plain()).unwrap_or(0);
+            (1..rates.len()).map(|idx| (idx, plain(idx))).collect()
+        }
         _ => (1..rates.len()).map(|idx| (idx - 1, idx)).collect(),
     };
     for (of, to) in pairs {
@@ -493,7 +508,9 @@ fn set_up_network(
     let program = ground(rules, &GroundLimits::default(), &stop)?;
     row.stages_ms.ground = ms(before.elapsed());
     let before = Instant::now();
-    let grounded = Arc::new(Grounded::new(program, &Pass::ALL));
+    let mut passes = Pass::ALL.to_vec();
+    passes.retain(|pass| !args.without.contains(pass));
+    let grounded = Arc::new(Grounded::new(program, &passes));
     row.stages_ms.network = ms(before.elapsed());
     row.size = Some(Size::of(&grounded));
     Ok(grounded)

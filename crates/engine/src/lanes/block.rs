@@ -7,16 +7,20 @@
 //! that finish in a step are refilled by one blend over all rows. Whenever a lane finds its place on the stage empty, all
 //! empty places are filled at once, by transposing the states of the next jobs. Many playouts from one state keep it there.
 
-use std::collections::VecDeque;
-
 use super::job::{AtLimit, CutScore, Ending, Job, Record, Ticket};
 use super::program::LanesProgram;
+use super::queue::{Entry, Queue};
 use super::sums::{GoalsOfBlock, Ledger};
 use super::transpose::states_to_rows;
 use crate::state::RoleId;
 
 /// No goal, or more than one.
 pub(super) const NO_GOAL: u8 = u8::MAX;
+
+/// Lanes of a block that wait for their start states before these are put on the stage. Turning over states takes
+/// as long for one as for all, and lanes that idle for a few steps cost little: with four of them about twice
+/// as many states are turned over at once as with one.
+const MANY_WAIT: u32 = 4;
 
 /// See the module comment.
 pub(super) struct Block {
@@ -30,7 +34,6 @@ pub(super) struct Block {
     /// Jobs by phase, and what stands on the stage.
     queues: Vec<Queue>,
     stages: Vec<Stage>,
-    next_serial: u64,
     /// Playouts in the queues.
     n_queued: u64,
     /// Playouts that have ended, their goals by role, and their last states if these are asked for.
@@ -41,39 +44,6 @@ pub(super) struct Block {
     pub(super) ledger: Ledger,
     /// The record of the playout that ended last in each lane; its page in the ledger, where playouts are added up.
     pub(super) last_records: [u32; 64],
-    /// 64 states, while they are put on the stage.
-    incoming: Vec<u64>,
-}
-
-#[derive(Default)]
-struct Queue {
-    entries: VecDeque<Entry>,
-    /// Their states, one after the other, after those of `n_gone` words that are not needed any more.
-    states: Vec<u64>,
-    n_gone: usize,
-}
-
-impl Queue {
-    fn push(&mut self, entry: Entry, state: &[u64]) {
-        if self.n_gone > self.states.len() / 2 {
-            self.states.drain(..self.n_gone);
-            self.n_gone = 0;
-        }
-        self.states.extend_from_slice(state);
-        self.entries.push_back(entry);
-    }
-
-    fn clear(&mut self) {
-        self.entries.clear();
-        self.states.clear();
-        self.n_gone = 0;
-    }
-}
-
-struct Entry {
-    ticket: Ticket,
-    n_left: u32,
-    serial: u64,
 }
 
 struct Stage {
@@ -104,29 +74,26 @@ impl Block {
             latest: (0, 0),
             deadline: u64::MAX,
             queues: (0..program.phases.len())
-                .map(|_| Queue::default())
+                .map(|phase| Queue::new(phase, program.n_state_words))
                 .collect(),
             stages: (0..program.phases.len()).map(stage).collect(),
-            next_serial: 1,
             n_queued: 0,
             records: Vec::new(),
             goals: Vec::new(),
             states: Vec::new(),
             ledger: Ledger::new(program.n_roles),
             last_records: [0; 64],
-            incoming: vec![0; 64 * program.n_state_words],
         }
     }
 
     /// Appends playouts to the queue of their phase.
+    #[inline(always)]
     pub(super) fn submit(&mut self, job: &Job<'_>, phase: usize, n_playouts: u32) {
         let entry = Entry {
             ticket: Ticket::new(job),
             n_left: n_playouts,
-            serial: self.next_serial,
         };
         self.queues[phase].push(entry, job.state.words());
-        self.next_serial += 1;
         self.n_queued += u64::from(n_playouts);
     }
 
@@ -185,7 +152,7 @@ impl Block {
         now: u64,
         stage: &mut StageRows<'_>,
     ) -> u64 {
-        if free & !self.stages[phase].valid != 0 && !self.queues[phase].entries.is_empty() {
+        if self.is_fill_due(phase, free) {
             self.fill_stage(program, phase, stage);
         }
         let of_phase = &mut self.stages[phase];
@@ -194,70 +161,93 @@ impl Block {
         if taken == 0 {
             return 0;
         }
-        // Many playouts of one job: the tickets are the same as before.
         let (serial, filled) = of_phase.filled;
         if self.latest.0 != serial {
             self.latest = (serial, 0);
         }
-        let of_latest = self.latest.1;
-        for lane in bits(taken & !(of_latest & filled)) {
-            self.tickets[lane] = of_phase.tickets[lane];
-        }
-        self.latest.1 = of_latest & !taken | taken & filled;
-        for lane in bits(taken) {
-            self.starts[lane] = now;
-        }
-        let soonest = if taken & !self.latest.1 == 0 {
-            self.tickets[taken.trailing_zeros() as usize].limit
+        let is_known = taken & !(self.latest.1 & filled) == 0;
+        self.latest.1 = self.latest.1 & !taken | taken & filled;
+        let mut soonest = u32::MAX;
+        if is_known {
+            // Many playouts of one job: the tickets are the same as before.
+            soonest = self.tickets[taken.trailing_zeros() as usize].limit;
+            for lane in bits(taken) {
+                self.starts[lane] = now;
+            }
         } else {
-            let limits = bits(taken).map(|lane| self.tickets[lane].limit);
-            limits.min().unwrap_or(u32::MAX)
-        };
+            for lane in bits(taken) {
+                let ticket = of_phase.tickets[lane];
+                self.starts[lane] = now;
+                self.tickets[lane] = ticket;
+                soonest = soonest.min(ticket.limit);
+            }
+        }
         self.deadline = self.deadline.min(now + u64::from(soonest));
         taken
     }
 
+    /// Whether the stage is to be filled: a state that stands there already is put there again at once, others wait for a
+    /// few lanes that need one.
+    #[inline]
+    fn is_fill_due(&self, phase: usize, free: u64) -> bool {
+        let (queue, stage) = (&self.queues[phase], &self.stages[phase]);
+        let n_waiting = (free & !stage.valid).count_ones();
+        n_waiting > 0
+            && !queue.is_empty()
+            && (n_waiting >= MANY_WAIT
+                || queue.front_serial() == stage.filled.0
+                || queue.len() < MANY_WAIT as usize)
+    }
+
     /// Fills all empty places of the stage, as far as there are jobs.
     fn fill_stage(&mut self, program: &LanesProgram, phase: usize, rows: &mut StageRows<'_>) {
-        let n_state_words = program.n_state_words;
         let (queue, stage) = (&mut self.queues[phase], &mut self.stages[phase]);
-        let mut written = 0_u64;
-        let mut empty = !stage.valid;
-        while let Some(entry) = queue.entries.front_mut().filter(|_| empty != 0) {
-            let n_places = entry.n_left.min(empty.count_ones());
-            let places = match n_places {
-                1 => empty & empty.wrapping_neg(),
-                n => lowest(empty, n),
-            };
+        let (mut empty, n_waiting) = (!stage.valid, (!stage.valid).count_ones());
+        // Lanes whose state is new on the stage, and the numbers of these states.
+        let mut written = 0;
+        let mut from = [0; 64];
+        while let Some(entry) = queue.front().filter(|_| empty != 0) {
+            if entry.n_left == 1 {
+                // Mostly one of many with one playout each.
+                let singles = queue.singles(empty.count_ones() as usize);
+                let (first, mut last) = (queue.front_state(), 0);
+                let before = empty;
+                for (idx, single) in (first..).zip(singles) {
+                    last = empty.trailing_zeros() as usize;
+                    empty &= empty - 1;
+                    stage.tickets[last] = single.ticket;
+                    from[last] = idx;
+                }
+                written |= before & !empty;
+                queue.skip((before & !empty).count_ones() as usize);
+                stage.filled = (queue.front_serial() - 1, 1 << last);
+                continue;
+            }
+            let places = lowest(empty, entry.n_left);
             empty &= !places;
-            stage.valid |= places;
-            bits(places).for_each(|lane| stage.tickets[lane] = entry.ticket);
-            if stage.filled.0 != entry.serial {
-                stage.filled = (entry.serial, 0);
+            for lane in bits(places) {
+                stage.tickets[lane] = entry.ticket;
+                from[lane] = queue.front_state();
             }
-            let to_write = places & !stage.filled.1;
+            let serial = queue.front_serial();
+            if stage.filled.0 != serial {
+                stage.filled = (serial, 0);
+            }
+            written |= places & !stage.filled.1;
             stage.filled.1 |= places;
-            written |= to_write;
-            let state = &queue.states[queue.n_gone..queue.n_gone + n_state_words];
-            for lane in bits(to_write) {
-                self.incoming[lane * n_state_words..(lane + 1) * n_state_words]
-                    .copy_from_slice(state);
-            }
-            entry.n_left -= n_places;
-            self.n_queued -= u64::from(n_places);
-            if entry.n_left == 0 {
-                queue.entries.pop_front();
-                queue.n_gone += n_state_words;
-            }
+            queue.take(places.count_ones());
         }
+        stage.valid = !empty;
+        self.n_queued -= u64::from(n_waiting - empty.count_ones());
         if written != 0 {
+            let of_block = (rows.n_words, rows.idx);
             states_to_rows(
                 program,
-                &self.incoming,
+                queue.states(),
+                &from,
                 written,
                 rows.words,
-                rows.n_words,
-                rows.idx,
+                of_block,
             );
         }
     }
@@ -410,8 +400,11 @@ impl Iterator for Bits {
     }
 }
 
-/// The lowest `n` set bits.
+/// The lowest `n` set bits, or all.
 fn lowest(word: u64, n: u32) -> u64 {
+    if n >= word.count_ones() {
+        return word;
+    }
     let mut rest = word;
     for _ in 0..n {
         rest &= rest - 1;

@@ -8,7 +8,7 @@ use super::group::matrix;
 use super::kernel::Simd;
 use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
 use super::step::run_segments;
-use super::transpose::{rows_to_states, states_to_rows};
+use super::transpose::{LANES, rows_to_states, states_to_rows};
 use super::vector::Rows;
 use crate::state::{Goal, MoveId, RoleId, State};
 
@@ -203,7 +203,14 @@ impl Workbench {
             }
             self.states.resize(64 * n, 0);
             let bases = &mut self.rows.words_mut()[FIRST_BASE as usize * self.n_words..];
-            states_to_rows(program, &self.states, u64::MAX, bases, self.n_words, word);
+            states_to_rows(
+                program,
+                &self.states,
+                &LANES,
+                u64::MAX,
+                bases,
+                (self.n_words, word),
+            );
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::block::{NO_GOAL, bits};
 use super::choose::Scratch;
+use super::codes::Codes;
 use super::log::Log;
-use super::moves::Columns;
 use super::program::{FIRST_BASE, GoalRow, Goals, LanesProgram, ONES, RoleMoves};
 use super::random::seed_block;
 use super::vector::Rows;
@@ -51,7 +51,7 @@ pub(super) struct Group {
     /// Moves of the current step, in bits of their numbers; and of all steps that are still needed.
     pub(super) move_bits: Rows,
     pub(super) moves: Log,
-    pub(super) columns: Columns,
+    pub(super) codes: Codes,
     /// Goals of all steps that are still needed, and the matrix to compute them.
     pub(super) trace: Log,
     pub(super) trace_sides: Vec<Option<Rows>>,
@@ -151,7 +151,7 @@ impl Group {
             move_bits: Rows::new(n_log_rows, n_words),
             // A step is logged even where nobody has a choice.
             moves: Log::new(n_log_rows.max(1) * n_words, keep.moves),
-            columns: Columns::new(program.n_roles, n_words),
+            codes: Codes::new(&program.codes, n_words),
             trace: Log::new(n_trace_rows * n_words, keep.goal_trace),
             trace_sides: phases
                 .iter()

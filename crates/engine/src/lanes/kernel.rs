@@ -4,8 +4,9 @@
 //! loop walks ([`super::table`]), for 64, 256 or 512 lanes at once, or machine code (`jit`), for 256 or 512.
 //! In: [`Code`]. Out: a [`Kernel`] that sets the rows of all outputs for a group of lanes.
 //!
-//! Machine code is used wherever it can be: with AVX2 it took 0.2 to 0.7 of the table's time on ten games, and still 0.8
-//! on a random network of five million reads.
+//! Machine code is used wherever it pays: with AVX2 it took 0.2 to 0.7 of the table's time on ten games, and still 0.8
+//! on a random network of five million reads. With twenty million reads (vectorRacerBig) it took 1.5 of it, because there is
+//! more of it to fetch from memory, and it was ready after 3 s instead of 2.
 //!
 //! Measured with 256 lanes and left out: skipping parts of the code whose inputs have not changed since the last run. In
 //! playouts of hex, skirmish and reversi, gates with 17 to 82 % of the reads kept their value in all lanes, but pieces of
@@ -92,6 +93,9 @@ fn has_bit_manipulation() -> bool {
         && is_x86_feature_detected!("lzcnt")
 }
 
+/// Code that reads more than this stays a table.
+const MOST_READS: usize = 5_000_000;
+
 /// Code made ready to run. It never changes and is shared between threads.
 pub(crate) struct Kernel {
     path: Path,
@@ -105,14 +109,15 @@ enum Path {
 }
 
 impl Kernel {
-    /// Makes a kernel. With `jit`, it becomes machine code where the CPU can run it and the system lets us; else, and
-    /// otherwise, a table.
+    /// Makes a kernel. With `jit`, it becomes machine code where that pays, the CPU can run it and the system lets us; else,
+    /// and otherwise, a table.
     pub(crate) fn new(code: &Code, simd: Simd, jit: bool) -> Kernel {
         let forms = Forms::new(code);
         let schedule = schedule::schedule(&forms);
         #[cfg(all(target_arch = "x86_64", unix))]
         if jit
             && !code.is_empty()
+            && code.n_literals() <= MOST_READS
             && simd.is_available()
             && let Some(native) = jit::Native::new(&forms, &schedule, simd.n_words())
         {

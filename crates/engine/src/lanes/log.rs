@@ -22,6 +22,7 @@ impl Log {
     }
 
     /// Whether anything is kept.
+    #[inline]
     pub(super) fn is_kept(&self) -> bool {
         self.is_kept
     }
@@ -38,6 +39,18 @@ impl Log {
         self.words.resize(start, 0);
         self.words.extend(words);
         self.words.resize(start + self.stride, 0);
+    }
+
+    /// The same with words that stand together.
+    pub(super) fn push_all(&mut self, now: u64, words: &[u64]) {
+        if self.words.len() == (now - self.first) as usize * self.stride
+            && words.len() == self.stride
+            && self.is_kept
+        {
+            self.words.extend_from_slice(words);
+            return;
+        }
+        self.push(now, words.iter().copied());
     }
 
     /// The first step that is kept.

@@ -46,6 +46,7 @@
 mod block;
 mod choose;
 mod code;
+mod codes;
 mod emit;
 mod expand;
 mod group;
@@ -56,6 +57,7 @@ mod log;
 mod moves;
 mod policy;
 mod program;
+mod queue;
 mod random;
 mod step;
 mod sums;
@@ -80,7 +82,6 @@ pub use job::{Cut, CutScore, Ending, Job};
 pub use kernel::Simd;
 pub use moves::Moves;
 pub use policy::{LanePolicy, LaneView};
-use program::RoleMoves;
 pub use program::{DeferGoals, LanesProgram, LayoutOptions};
 use step::{Chooser, Run};
 pub use sums::{GoalSum, Sums};
@@ -129,6 +130,8 @@ pub struct Lanes {
     now: u64,
     /// The block that the next job goes to.
     next_block: usize,
+    /// Per phase: whether playouts have started there.
+    has_stage: Vec<bool>,
     /// Choices by weights, if they are not uniform.
     tables: Option<Tables>,
     workbench: Workbench,
@@ -154,6 +157,7 @@ impl Lanes {
             blocks: (0..N_BLOCKS).map(|_| Block::new(&program)).collect(),
             now: 0,
             next_block: 0,
+            has_stage: vec![false; program.phases.len()],
             tables: None,
             workbench: Workbench::new(&program),
             program,
@@ -176,8 +180,11 @@ impl Lanes {
     pub fn submit(&mut self, jobs: &[Job<'_>]) {
         for job in jobs {
             let phase = self.program.phase_of(job.state.words());
-            for group in &mut self.groups {
-                group.prepare_stage(&self.program, phase);
+            if !self.has_stage[phase] {
+                self.has_stage[phase] = true;
+                for group in &mut self.groups {
+                    group.prepare_stage(&self.program, phase);
+                }
             }
             if job.n_playouts == 1 {
                 self.blocks[self.next_block].submit(job, phase, 1);
@@ -248,7 +255,7 @@ impl Lanes {
     pub fn drain(&mut self, mut take: impl FnMut(&Finished<'_>)) {
         let n_words = self.program.simd.n_words();
         for group in self.groups.iter_mut().filter(|_| self.keep.moves) {
-            group.columns.follow(&self.program, &group.moves);
+            group.codes.follow(&self.program, &group.moves);
         }
         for (idx, block) in self.blocks.iter().enumerate() {
             for (record_idx, record) in block.records.iter().enumerate() {
@@ -367,6 +374,9 @@ impl Lanes {
 
     /// Drops logs that nobody can ask for any more.
     fn forget(&mut self) {
+        if !self.keep.moves && !self.keep.goal_trace {
+            return;
+        }
         let n_words = self.program.simd.n_words();
         for (group, blocks) in self.groups.iter_mut().zip(self.blocks.chunks(n_words)) {
             if blocks.iter().any(|block| !block.records.is_empty()) {
@@ -377,7 +387,7 @@ impl Lanes {
                 starts.filter_map(|(idx, block)| block.first_start(group.mask(ACTIVE, idx)));
             let first = first.min().unwrap_or(self.now);
             group.moves.forget_before(first);
-            group.columns.forget_with(&group.moves);
+            group.codes.forget_with(&group.moves);
             group.trace.forget_before(first);
         }
     }
@@ -434,6 +444,7 @@ impl<'a> Finished<'a> {
 
     /// The moves of a role in order; none unless moves are kept.
     #[must_use]
+    #[inline]
     pub fn moves(&self, role: RoleId) -> Moves<'a> {
         let n_steps = match self.group.moves.is_kept() {
             true => self.record.steps,
@@ -441,7 +452,8 @@ impl<'a> Finished<'a> {
         };
         let place = (self.block_in_group, self.record.lane);
         let start = self.record.start;
-        self.group.columns.moves(role, place, start, n_steps)
+        let codes = self.program.codes_of(role);
+        self.group.codes.moves(codes, place, start, n_steps)
     }
 
     /// Steps in which a role may have had a choice, with the moves that it made; none unless moves are kept. A role whose only
@@ -451,19 +463,17 @@ impl<'a> Finished<'a> {
         if !self.group.moves.is_kept() {
             return;
         }
-        let phases = &self.program.phases;
-        let start = (self.record.start % phases.len() as u64) as usize;
-        let place = (self.block_in_group, self.record.lane);
-        for (from, of_phase) in phases.iter().enumerate() {
-            if !matches!(of_phase.roles[role.idx()], RoleMoves::Choice(_)) {
-                continue;
+        let codes = self.program.codes_of(role);
+        let n_phases = self.program.phases.len();
+        let mut phase = (self.record.start % n_phases as u64) as usize;
+        let mut step = 0;
+        self.moves(role).for_each(|of| {
+            if codes.is_choice(phase) {
+                see(step, of);
             }
-            let first = (from + phases.len() - start) % phases.len();
-            for step in (first as u32..self.record.steps).step_by(phases.len()) {
-                let now = self.record.start + u64::from(step);
-                see(step, self.group.columns.at(role, place, now));
-            }
-        }
+            step += 1;
+            phase = if phase + 1 == n_phases { 0 } else { phase + 1 };
+        });
     }
 
     /// What each of its states was worth to a role, the first and the last included; nothing unless goals are traced.
@@ -491,6 +501,7 @@ impl<'a> Finished<'a> {
     }
 }
 
+#[inline]
 fn goal_of(byte: u8) -> Option<Goal> {
     if byte == NO_GOAL {
         None

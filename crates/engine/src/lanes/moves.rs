@@ -1,137 +1,42 @@
-//! The moves of playouts, as they are handed over.
-//!
-//! While lanes play, a step logs the chosen moves bit-sliced: a row per bit of their numbers. Before playouts are handed
-//! over, the bits of 64 lanes at a time are put together, so that reading the moves of a playout is a walk down a column.
+//! The moves of a role in a playout, looked up as they are read.
 
-use super::log::Log;
-use super::program::{Choice, LanesProgram, RoleMoves};
-use crate::state::{MoveId, RoleId};
-
-/// Moves by step, role, block of the group, and lane.
-pub(super) struct Columns {
-    moves: Vec<MoveId>,
-    /// The step that the first moves belong to.
-    first: u64,
-    /// Moves per step.
-    stride: usize,
-    n_words: usize,
-}
-
-impl Columns {
-    pub(super) fn new(n_roles: usize, n_words: usize) -> Columns {
-        Columns {
-            moves: Vec::new(),
-            first: 0,
-            stride: n_roles * n_words * 64,
-            n_words,
-        }
-    }
-
-    /// Decodes what was logged since the last time.
-    pub(super) fn follow(&mut self, program: &LanesProgram, log: &Log) {
-        if self.moves.is_empty() {
-            self.first = log.first();
-        }
-        let n_done = self.moves.len() / self.stride;
-        for step in self.first + n_done as u64..log.end() {
-            let phase = &program.phases[(step % program.phases.len() as u64) as usize];
-            let words = log.step(step);
-            let start = self.moves.len();
-            self.moves.resize(start + self.stride, MoveId(0));
-            let of_roles = self.moves[start..].chunks_exact_mut(self.n_words * 64);
-            for (moves, to) in phase.roles.iter().zip(of_roles) {
-                match moves {
-                    RoleMoves::None => {}
-                    RoleMoves::Only(only, _) => to.fill(*only),
-                    RoleMoves::Choice(choice) => {
-                        let (blocks, _) = to.as_chunks_mut::<64>();
-                        for (block, to) in blocks.iter_mut().enumerate() {
-                            decode(choice, words, self.n_words, block, to);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Forgets steps that the log has forgotten.
-    pub(super) fn forget_with(&mut self, log: &Log) {
-        let n_old = (log.first().saturating_sub(self.first) as usize) * self.stride;
-        self.moves.drain(..n_old.min(self.moves.len()));
-        self.first = log.first();
-    }
-
-    /// Where the move of a role in a step is.
-    #[inline]
-    fn place(&self, role: RoleId, (block, lane): (usize, u8), step: u64) -> usize {
-        let column = (role.idx() * self.n_words + block) * 64 + usize::from(lane);
-        step.saturating_sub(self.first) as usize * self.stride + column
-    }
-
-    /// The move of a role in one step.
-    #[inline]
-    pub(super) fn at(&self, role: RoleId, place: (usize, u8), step: u64) -> MoveId {
-        self.moves[self.place(role, place, step)]
-    }
-
-    /// The moves of a role in a playout that began in this step.
-    pub(super) fn moves(
-        &self,
-        role: RoleId,
-        (block, lane): (usize, u8),
-        first: u64,
-        n_steps: u32,
-    ) -> Moves<'_> {
-        let at = self.place(role, (block, lane), first);
-        Moves {
-            column: self.moves.get(at..).unwrap_or_default(),
-            stride: self.stride,
-            n_left: n_steps,
-        }
-    }
-}
-
-/// Puts together the numbers of the moves that 64 lanes chose.
-fn decode(choice: &Choice, words: &[u64], n_words: usize, block: usize, to: &mut [MoveId; 64]) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    /// Bit i of byte i.
-    const DIAGONAL: u64 = 0x8040_2010_0804_0201;
-    let n_bits = choice.leaves.tree.n_index_bits();
-    let mut leaves = [0_u32; 64];
-    for first_bit in (0..n_bits).step_by(8) {
-        // Eight lanes in each word, a byte for each.
-        let mut bytes = [0_u64; 8];
-        for bit in first_bit..n_bits.min(first_bit + 8) {
-            let word = words[(choice.first_log_row + bit) * n_words + block];
-            for (idx, bytes) in bytes.iter_mut().enumerate() {
-                let spread = (word >> (8 * idx) & 0xff).wrapping_mul(ONES) & DIAGONAL;
-                let is_on = (spread + 0x7f * ONES) >> 7 & ONES;
-                *bytes |= is_on << (bit - first_bit);
-            }
-        }
-        for (bytes, leaves) in bytes.iter().zip(leaves.as_chunks_mut::<8>().0) {
-            for (byte, leaf) in bytes.to_le_bytes().into_iter().zip(leaves) {
-                *leaf |= u32::from(byte) << first_bit;
-            }
-        }
-    }
-    for (leaf, to) in leaves.into_iter().zip(to) {
-        // Lanes in which nobody plays hold nothing that means something.
-        *to = choice
-            .moves
-            .get(leaf as usize)
-            .copied()
-            .unwrap_or(MoveId(0));
-    }
-}
+use crate::state::MoveId;
 
 /// The moves of a role in a playout.
 #[derive(Clone)]
 pub struct Moves<'a> {
-    /// From its next move on.
-    column: &'a [MoveId],
-    stride: usize,
-    n_left: u32,
+    /// Codes ([`super::codes`]) from those of its next move on: the first word has it.
+    pub(super) words: &'a [u64],
+    /// Words between two chunks of steps, and between two planes.
+    pub(super) stride: usize,
+    pub(super) plane_stride: usize,
+    pub(super) n_planes: usize,
+    /// The next step and the one after the last, counted from the beginning of the chunk.
+    pub(super) step: u32,
+    pub(super) end: u32,
+    /// Moves by code.
+    pub(super) moves: &'a [MoveId],
+}
+
+/// Steps in a word.
+const CHUNK: u32 = super::codes::CHUNK as u32;
+
+impl Moves<'_> {
+    /// The move of a step.
+    #[inline]
+    fn at(&self, step: u32) -> MoveId {
+        let chunk = (step / CHUNK) as usize * self.stride;
+        let shift = step % CHUNK * 8;
+        let byte = |plane: usize| (self.words[chunk + plane * self.plane_stride] >> shift) as u8;
+        let code = match self.n_planes {
+            0 => 0,
+            1 => usize::from(byte(0)),
+            n => (0..n).fold(0, |code, plane| {
+                code | usize::from(byte(plane)) << (8 * plane)
+            }),
+        };
+        self.moves[code]
+    }
 }
 
 impl Iterator for Moves<'_> {
@@ -139,14 +44,64 @@ impl Iterator for Moves<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<MoveId> {
-        self.n_left = self.n_left.checked_sub(1)?;
-        let of = *self.column.first()?;
-        self.column = self.column.get(self.stride..).unwrap_or_default();
+        if self.step == self.end {
+            return None;
+        }
+        let of = self.at(self.step);
+        self.step += 1;
         Some(of)
     }
 
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<MoveId> {
+        self.step =
+            u32::try_from(n).map_or(self.end, |n| self.step.saturating_add(n).min(self.end));
+        self.next()
+    }
+
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.n_left as usize, Some(self.n_left as usize))
+        let n_left = (self.end - self.step) as usize;
+        (n_left, Some(n_left))
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, MoveId) -> B>(self, init: B, mut f: F) -> B {
+        let mut sum = init;
+        let Some(moves) = self
+            .moves
+            .first_chunk::<256>()
+            .filter(|_| self.n_planes == 1)
+        else {
+            for step in self.step..self.end {
+                sum = f(sum, self.at(step));
+            }
+            return sum;
+        };
+        // Eight moves at a time, from two words next to each other.
+        let mut n_left = self.end - self.step;
+        let shift = self.step % CHUNK * 8;
+        let mut at = (self.step / CHUNK) as usize * self.stride;
+        let mut low = self.words.get(at).copied().unwrap_or(0);
+        while n_left > 0 {
+            at += self.stride;
+            let high = self.words.get(at).copied().unwrap_or(0);
+            let mut word = low >> shift | high << 1 << (63 - shift);
+            low = high;
+            if n_left >= CHUNK {
+                for code in word.to_le_bytes() {
+                    sum = f(sum, moves[usize::from(code)]);
+                }
+                n_left -= CHUNK;
+                continue;
+            }
+            for _ in 0..n_left {
+                sum = f(sum, moves[usize::from(word as u8)]);
+                word >>= 8;
+            }
+            break;
+        }
+        sum
     }
 }
 

@@ -11,6 +11,7 @@
 
 use super::choose::Leaves;
 use super::code::Literal;
+use super::codes::RoleCodes;
 use super::kernel::{Kernel, Simd};
 use super::layout::{KnownBits, PhaseContext, chosen_inputs, loop_nodes};
 use crate::grounded::Grounded;
@@ -68,7 +69,11 @@ pub struct LanesProgram {
     pub(super) phases: Vec<Phase>,
     /// Per phase: words of the state, which of their bits are control bits, and their values.
     marks: Vec<Vec<(usize, u64, u64)>>,
+    /// Of the second phase, if there are two and a word tells them apart: whose turn it is, mostly.
+    second_mark: Option<(usize, u64, u64)>,
     pub(super) n_roles: usize,
+    /// Per role: how its moves are kept.
+    pub(super) codes: Vec<RoleCodes>,
 }
 
 /// The bits of one word of the state that have a row: those from base number `first` on.
@@ -205,6 +210,16 @@ impl LanesProgram {
             n_rows = n_rows.max(end);
             phases.push(laid_out);
         }
+        let marks: Vec<_> = (0..control.len())
+            .map(|phase| control.marks(phase))
+            .collect();
+        let second_mark = match marks.as_slice() {
+            [_, second] => match second.as_slice() {
+                [mark] => Some(*mark),
+                _ => None,
+            },
+            _ => None,
+        };
         LanesProgram {
             simd: options.simd,
             n_rows: n_rows as usize,
@@ -212,9 +227,9 @@ impl LanesProgram {
             base_words: base_words(&bases),
             bases,
             n_roles: networks[0].roles.len(),
-            marks: (0..control.len())
-                .map(|phase| control.marks(phase))
-                .collect(),
+            codes: RoleCodes::of_all(&phases, networks[0].roles.len()),
+            marks,
+            second_mark,
             phases,
         }
     }
@@ -244,7 +259,12 @@ impl LanesProgram {
     }
 
     /// The phase of a state.
+    #[inline]
     pub(super) fn phase_of(&self, words: &[u64]) -> usize {
+        if let Some((word, mask, bits)) = self.second_mark {
+            // Nobody can guess it, so there is no branch.
+            return usize::from(words[word] & mask == bits);
+        }
         let fits = |marks: &Vec<(usize, u64, u64)>| {
             marks
                 .iter()

@@ -215,7 +215,7 @@ unsafe fn step<V: Vector>(
             let n_words = phase.n_log_rows * V::N_WORDS;
             group
                 .moves
-                .push(now, group.move_bits.words()[..n_words].iter().copied());
+                .push_all(now, &group.move_bits.words()[..n_words]);
         }
         // Step 4. The next state.
         run_segments::<V>(&phase.next, rows);

@@ -2,10 +2,28 @@
 //!
 //! - Warren 2012, Hacker's Delight, section 7-3 (transposing a bit matrix)
 
+#![expect(unsafe_code, reason = "CPU instructions are chosen at run time")]
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use super::block::bits;
+use super::kernel::Simd;
 use super::program::LanesProgram;
 
+/// The number of each lane.
+pub(super) const LANES: [u32; 64] = {
+    let mut lanes = [0; 64];
+    let mut lane = 0;
+    while lane < 64 {
+        lanes[lane] = lane as u32;
+        lane += 1;
+    }
+    lanes
+};
+
 /// Turns a matrix over: bit j of word i becomes bit i of word j.
-pub(super) fn transpose(words: &mut [u64; 64]) {
+fn transpose(words: &mut [u64; 64]) {
     let mut width = 32;
     let mut mask = 0x0000_0000_FFFF_FFFF_u64;
     while width != 0 {
@@ -24,25 +42,98 @@ pub(super) fn transpose(words: &mut [u64; 64]) {
     }
 }
 
-/// Writes the states of some lanes of a block into its rows. `words` has the states of 64 lanes, `n_state_words` each;
-/// row i of `rows` is the i-th base that has one, `n_words` wide, and the block is its word `block`.
+/// A matrix of 64×64 bits, aligned for vectors.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Matrix([u64; 64]);
+
+/// The same, by the CPU's vectors.
+fn transpose_by(simd: Simd, words: &mut Matrix) {
+    #[cfg(target_arch = "x86_64")]
+    if simd != Simd::Portable {
+        // SAFETY: a program exists only where the CPU has its vectors, and AVX-512 comes with AVX2.
+        unsafe { transpose_avx2(words) };
+        return;
+    }
+    let _ = simd;
+    transpose(&mut words.0);
+}
+
+/// The same in vectors of four words.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn transpose_avx2(words: &mut Matrix) {
+    // SAFETY: 64 aligned words are 16 vectors, and any bits are a vector.
+    let rows: &mut [__m256i; 16] = unsafe { &mut *std::ptr::from_mut(words).cast() };
+    swap_rows::<8, 32>(rows, 0x0000_0000_FFFF_FFFF);
+    swap_rows::<4, 16>(rows, 0x0000_FFFF_0000_FFFF);
+    swap_rows::<2, 8>(rows, 0x00FF_00FF_00FF_00FF);
+    swap_rows::<1, 4>(rows, 0x0F0F_0F0F_0F0F_0F0F);
+    // Words that stand in the same vector: those below keep their low parts and get the other's, those above
+    // their high parts. A shift by 64 leaves nothing.
+    let two = 0x3333_3333_3333_3333;
+    let keep_two = _mm256_set_epi64x(!two, !two, two, two);
+    let (up_two, down_two) = (
+        _mm256_set_epi64x(64, 64, 2, 2),
+        _mm256_set_epi64x(2, 2, 64, 64),
+    );
+    let one = 0x5555_5555_5555_5555;
+    let keep_one = _mm256_set_epi64x(!one, one, !one, one);
+    let (up_one, down_one) = (
+        _mm256_set_epi64x(64, 1, 64, 1),
+        _mm256_set_epi64x(1, 64, 1, 64),
+    );
+    for row in rows {
+        let other = _mm256_permute4x64_epi64::<0b01_00_11_10>(*row);
+        *row = merge(*row, other, keep_two, up_two, down_two);
+        let other = _mm256_permute4x64_epi64::<0b10_11_00_01>(*row);
+        *row = merge(*row, other, keep_one, up_one, down_one);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn swap_rows<const WIDTH: usize, const SHIFT: i32>(rows: &mut [__m256i; 16], mask: i64) {
+    let mask = _mm256_set1_epi64x(mask);
+    for idx in (0..16).filter(|idx| idx & WIDTH == 0) {
+        let (low, high) = (rows[idx], rows[idx + WIDTH]);
+        let moved = _mm256_xor_si256(_mm256_srli_epi64::<SHIFT>(low), high);
+        let moved = _mm256_and_si256(moved, mask);
+        rows[idx] = _mm256_xor_si256(low, _mm256_slli_epi64::<SHIFT>(moved));
+        rows[idx + WIDTH] = _mm256_xor_si256(high, moved);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn merge(row: __m256i, other: __m256i, keep: __m256i, up: __m256i, down: __m256i) -> __m256i {
+    let moved = _mm256_or_si256(_mm256_sllv_epi64(other, up), _mm256_srlv_epi64(other, down));
+    _mm256_or_si256(
+        _mm256_and_si256(row, keep),
+        _mm256_andnot_si256(keep, moved),
+    )
+}
+
+/// Writes states into the rows of some lanes of a block. `from` has the number of each lane's state among `states`, of
+/// `n_state_words` each; row i of `rows` is the i-th base that has one, `n_words` wide, and the block is its word `block`.
 pub(super) fn states_to_rows(
     program: &LanesProgram,
     states: &[u64],
+    from: &[u32; 64],
     lanes: u64,
     rows: &mut [u64],
-    n_words: usize,
-    block: usize,
+    (n_words, block): (usize, usize),
 ) {
-    let mut matrix = [0_u64; 64];
+    let mut matrix = Matrix([0; 64]);
     for of_word in &program.base_words {
-        for (lane, word) in matrix.iter_mut().enumerate() {
-            *word = states[lane * program.n_state_words + of_word.word];
+        // Other lanes hold what does not matter.
+        for lane in bits(lanes) {
+            matrix.0[lane] = states[from[lane] as usize * program.n_state_words + of_word.word];
         }
-        transpose(&mut matrix);
+        transpose_by(program.simd, &mut matrix);
         for (idx, &bit) in (of_word.first..).zip(&of_word.bits) {
             let row = &mut rows[idx * n_words + block];
-            *row = *row & !lanes | matrix[bit as usize] & lanes;
+            *row = *row & !lanes | matrix.0[bit as usize] & lanes;
         }
     }
 }
@@ -55,15 +146,15 @@ pub(super) fn rows_to_states(
     block: usize,
     states: &mut [u64],
 ) {
-    let mut matrix = [0_u64; 64];
+    let mut matrix = Matrix([0; 64]);
     states.fill(0);
     for of_word in &program.base_words {
-        matrix.fill(0);
+        matrix.0.fill(0);
         for (idx, &bit) in (of_word.first..).zip(&of_word.bits) {
-            matrix[bit as usize] = rows[idx * n_words + block];
+            matrix.0[bit as usize] = rows[idx * n_words + block];
         }
-        transpose(&mut matrix);
-        for (lane, word) in matrix.iter().enumerate() {
+        transpose_by(program.simd, &mut matrix);
+        for (lane, word) in matrix.0.iter().enumerate() {
             states[lane * program.n_state_words + of_word.word] = *word;
         }
     }
@@ -75,14 +166,17 @@ mod tests {
 
     #[test]
     fn bits_change_places() {
-        let mut words = [0; 64];
-        for (idx, word) in words.iter_mut().enumerate() {
+        let mut words = Matrix([0; 64]);
+        for (idx, word) in words.0.iter_mut().enumerate() {
             *word = (idx as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         }
         let before = words;
-        transpose(&mut words);
-        for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
-            assert_eq!(words[j] >> i & 1, before[i] >> j & 1);
+        for simd in [Simd::Portable, Simd::best()] {
+            words = before;
+            transpose_by(simd, &mut words);
+            for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
+                assert_eq!(words.0[j] >> i & 1, before.0[i] >> j & 1, "{simd:?}");
+            }
         }
     }
 }

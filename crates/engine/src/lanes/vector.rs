@@ -23,8 +23,16 @@ pub(super) unsafe trait Vector: Copy {
     /// # Safety
     /// `to` is aligned and has `N_WORDS` words.
     unsafe fn store(self, to: *mut u64);
+    /// # Safety
+    /// `from` has `N_WORDS` words.
+    unsafe fn load_unaligned(from: *const u64) -> Self;
+    /// # Safety
+    /// `to` has `N_WORDS` words.
+    unsafe fn store_unaligned(self, to: *mut u64);
     /// The same bit in every lane.
     fn splat(bit: bool) -> Self;
+    /// The same word in every block.
+    fn splat_word(word: u64) -> Self;
     fn and(self, other: Self) -> Self;
     /// `self` and not `other`.
     fn and_not(self, other: Self) -> Self;
@@ -35,6 +43,8 @@ pub(super) unsafe trait Vector: Copy {
     fn add_words(self, other: Self) -> Self;
     /// Each 64-bit word shifted left.
     fn shift_left<const N: i32>(self) -> Self;
+    /// Each 64-bit word shifted right.
+    fn shift_right<const N: i32>(self) -> Self;
     /// Each 64-bit word shifted right by `N` and left by `M`, together 64: a rotation to the left by `M`.
     fn rotate_left<const M: i32, const N: i32>(self) -> Self;
 
@@ -134,6 +144,20 @@ unsafe impl Vector for u64 {
         unsafe { *to = self }
     }
     #[inline(always)]
+    unsafe fn load_unaligned(from: *const u64) -> u64 {
+        // SAFETY: the caller's promise; words are always aligned.
+        unsafe { *from }
+    }
+    #[inline(always)]
+    unsafe fn store_unaligned(self, to: *mut u64) {
+        // SAFETY: the caller's promise; words are always aligned.
+        unsafe { *to = self }
+    }
+    #[inline(always)]
+    fn splat_word(word: u64) -> u64 {
+        word
+    }
+    #[inline(always)]
     fn splat(bit: bool) -> u64 {
         if bit { u64::MAX } else { 0 }
     }
@@ -166,6 +190,10 @@ unsafe impl Vector for u64 {
         self << N
     }
     #[inline(always)]
+    fn shift_right<const N: i32>(self) -> u64 {
+        self >> N
+    }
+    #[inline(always)]
     fn rotate_left<const M: i32, const N: i32>(self) -> u64 {
         u64::rotate_left(self, M as u32)
     }
@@ -189,6 +217,21 @@ mod x86 {
         unsafe fn store(self, to: *mut u64) {
             // SAFETY: the caller's promise.
             unsafe { _mm256_store_si256(to.cast(), self) }
+        }
+        #[inline(always)]
+        unsafe fn load_unaligned(from: *const u64) -> __m256i {
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_loadu_si256(from.cast()) }
+        }
+        #[inline(always)]
+        unsafe fn store_unaligned(self, to: *mut u64) {
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_storeu_si256(to.cast(), self) }
+        }
+        #[inline(always)]
+        fn splat_word(word: u64) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_set1_epi64x(word as i64) }
         }
         #[inline(always)]
         fn splat(bit: bool) -> __m256i {
@@ -231,6 +274,11 @@ mod x86 {
             unsafe { _mm256_slli_epi64::<N>(self) }
         }
         #[inline(always)]
+        fn shift_right<const N: i32>(self) -> __m256i {
+            // SAFETY: see the implementation.
+            unsafe { _mm256_srli_epi64::<N>(self) }
+        }
+        #[inline(always)]
         fn rotate_left<const M: i32, const N: i32>(self) -> __m256i {
             // SAFETY: see the implementation.
             unsafe { _mm256_or_si256(_mm256_slli_epi64::<M>(self), _mm256_srli_epi64::<N>(self)) }
@@ -250,6 +298,21 @@ mod x86 {
         unsafe fn store(self, to: *mut u64) {
             // SAFETY: the caller's promise.
             unsafe { _mm512_store_si512(to.cast(), self) }
+        }
+        #[inline(always)]
+        unsafe fn load_unaligned(from: *const u64) -> __m512i {
+            // SAFETY: the caller's promise.
+            unsafe { _mm512_loadu_epi64(from.cast()) }
+        }
+        #[inline(always)]
+        unsafe fn store_unaligned(self, to: *mut u64) {
+            // SAFETY: the caller's promise.
+            unsafe { _mm512_storeu_epi64(to.cast(), self) }
+        }
+        #[inline(always)]
+        fn splat_word(word: u64) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_set1_epi64(word as i64) }
         }
         #[inline(always)]
         fn splat(bit: bool) -> __m512i {
@@ -290,6 +353,11 @@ mod x86 {
         fn shift_left<const N: i32>(self) -> __m512i {
             // SAFETY: see the implementation.
             unsafe { _mm512_sllv_epi64(self, _mm512_set1_epi64(N as i64)) }
+        }
+        #[inline(always)]
+        fn shift_right<const N: i32>(self) -> __m512i {
+            // SAFETY: see the implementation.
+            unsafe { _mm512_srlv_epi64(self, _mm512_set1_epi64(N as i64)) }
         }
         #[inline(always)]
         fn rotate_left<const M: i32, const N: i32>(self) -> __m512i {

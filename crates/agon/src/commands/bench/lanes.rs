@@ -18,28 +18,45 @@ pub(crate) enum Work {
     Sums,
     /// A record of each playout
     Records,
-    /// Records with the moves of every role, which are read
+    /// Records with the moves of every role, which nobody reads
     Moves,
-    /// Records; each playout starts from another state, a few moves into the game
+    /// Records with the moves of every role, all of which are read
+    Read,
+    /// Records; playouts start a few moves into the game, many in a row from each state
+    States,
+    /// Records; the same states, and each playout starts from another one
     Starts,
     /// Records; moves are drawn by weights
     Weights,
 }
 
 impl Work {
-    pub(crate) const ALL: [Work; 5] = [
+    pub(crate) const ALL: [Work; 7] = [
         Work::Records,
         Work::Sums,
         Work::Moves,
+        Work::Read,
+        Work::States,
         Work::Starts,
         Work::Weights,
     ];
+
+    /// What it is compared with: the same playouts without what is special. Games that begin later are shorter, and what
+    /// a playout costs besides its steps weighs more.
+    pub(crate) fn plain(self) -> Work {
+        match self {
+            Work::Starts => Work::States,
+            _ => Work::Records,
+        }
+    }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Work::Sums => "sums",
             Work::Records => "records",
             Work::Moves => "moves",
+            Work::Read => "read",
+            Work::States => "states",
             Work::Starts => "starts",
             Work::Weights => "weights",
         }
@@ -53,6 +70,8 @@ pub(crate) struct LanesRun {
     /// Where playouts start.
     starts: Vec<State>,
     next_start: usize,
+    /// Playouts that ended in the last round.
+    n_ended: u64,
     n_roles: usize,
 }
 
@@ -66,7 +85,7 @@ impl LanesRun {
         let options = LanesOptions {
             seed,
             sums: work == Work::Sums,
-            moves: work == Work::Moves,
+            moves: matches!(work, Work::Moves | Work::Read),
             ..LanesOptions::default()
         };
         let mut lanes = Lanes::new(program, &options);
@@ -74,7 +93,7 @@ impl LanesRun {
             lanes.set_choosing(&Choosing::Proportional(some_weights(grounded)));
         }
         let starts = match work {
-            Work::Starts => some_states(grounded, seed),
+            Work::States | Work::Starts => some_states(grounded, seed),
             _ => vec![grounded.initial_state().clone()],
         };
         LanesRun {
@@ -82,38 +101,48 @@ impl LanesRun {
             work,
             starts,
             next_start: 0,
+            n_ended: 0,
             n_roles: grounded.program().roles.len(),
         }
     }
 
     /// Plays on for a while. There are always more jobs than lanes.
     pub(crate) fn play(&mut self, tally: &mut Tally) {
-        const STEPS: u64 = 64;
-        match self.starts.as_slice() {
-            [only] => {
-                const MANY: u32 = 1 << 20;
-                if self.lanes.n_waiting() < u64::from(MANY) {
-                    self.lanes.submit(&[Job {
-                        n_playouts: MANY * 2,
-                        most_steps: MOST_STEPS,
-                        ..Job::new(only, 0)
-                    }]);
-                }
-            }
-            many => {
-                let n_wanted = 64 * self.lanes.n_lanes() as u64;
-                for _ in self.lanes.n_waiting()..n_wanted {
-                    let start = &many[self.next_start % many.len()];
-                    self.lanes.submit(&[Job {
-                        most_steps: MOST_STEPS,
-                        ..Job::new(start, self.next_start as u64)
-                    }]);
-                    self.next_start += 1;
-                }
-            }
-        }
-        self.lanes.run(Until::Steps(STEPS));
+        let n_before = tally.n_playouts;
+        self.submit();
+        let n_steps = if self.work == Work::Starts { 16 } else { 64 };
+        self.lanes.run(Until::Steps(n_steps));
         self.drain(tally);
+        self.n_ended = tally.n_playouts - n_before;
+    }
+
+    /// Jobs for the next round.
+    fn submit(&mut self) {
+        const MANY: u32 = 1 << 20;
+        const BATCH: usize = 256;
+        let n_lanes = self.lanes.n_lanes() as u64;
+        // A search has its leaves at hand, and no more jobs wait than are soon played: twice as many as ended lately.
+        let (n_each, n_wanted) = match self.work {
+            Work::Starts => (1, 2 * (n_lanes + self.n_ended)),
+            Work::States => (4096, 64 * n_lanes),
+            _ => (2 * MANY, u64::from(MANY)),
+        };
+        let n_missing = n_wanted.saturating_sub(self.lanes.n_waiting());
+        let mut n_jobs = n_missing.div_ceil(u64::from(n_each)) as usize;
+        while n_jobs > 0 {
+            let n_batch = n_jobs.min(BATCH).min(self.starts.len() - self.next_start);
+            let starts = &self.starts[self.next_start..self.next_start + n_batch];
+            let jobs = (self.next_start as u64..)
+                .zip(starts)
+                .map(|(tag, start)| Job {
+                    n_playouts: n_each,
+                    most_steps: MOST_STEPS,
+                    ..Job::new(start, tag)
+                });
+            self.lanes.submit(&jobs.collect::<Vec<_>>());
+            self.next_start = (self.next_start + n_batch) % self.starts.len();
+            n_jobs -= n_batch;
+        }
     }
 
     /// Finishes what was begun: lanes that are still playing would be those with long games.
@@ -131,9 +160,13 @@ impl LanesRun {
         let (n_roles, work) = (self.n_roles, self.work);
         self.lanes.drain(|playout| {
             tally.add(playout.steps(), |role| playout.goal(role));
-            if work == Work::Moves {
-                for role in RoleId::all(n_roles) {
-                    black_box(playout.moves(role).map(|of| u64::from(of.0)).sum::<u64>());
+            for role in RoleId::all(n_roles) {
+                match work {
+                    Work::Moves => _ = black_box(playout.moves(role).len()),
+                    Work::Read => {
+                        black_box(playout.moves(role).map(|of| u64::from(of.0)).sum::<u64>());
+                    }
+                    _ => {}
                 }
             }
         });
