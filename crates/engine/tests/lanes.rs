@@ -543,6 +543,48 @@ fn a_sample_of_the_corpus_is_played_as_the_scalar_engine_does() {
 }
 
 #[test]
+fn playouts_after_those_that_were_dropped_are_kept_whole() {
+    // None of those that are dropped has ended, so that the log forgets many steps that nobody ever looked at.
+    let (_, sheet) = ODD
+        .iter()
+        .find(|(name, _)| *name == "never over")
+        .expect("it is there");
+    let mut referee =
+        Referee::new(sheet, &GroundLimits::default(), &Pass::ALL).expect("it grounds");
+    let initial = referee.game.initial_state().clone();
+    for layout in all_layouts() {
+        let program = Arc::new(LanesProgram::new(&referee.game, &layout));
+        let options = LanesOptions {
+            seed: 5,
+            moves: true,
+            states: true,
+            goal_trace: true,
+            sums: false,
+        };
+        let mut lanes = Lanes::new(program, &options);
+        let job = |n_playouts: u32, most_steps: u32| Job {
+            n_playouts,
+            most_steps,
+            ..Job::new(&initial, 2)
+        };
+        for n_steps in [5, 100, 9, 30, 200, 64] {
+            lanes.submit(&[job(2000, 1000)]);
+            lanes.run(Until::Steps(n_steps));
+            lanes.cancel();
+            lanes.submit(&[job(70, 20)]);
+            lanes.run(Until::Idle);
+            let mut n_seen = 0;
+            lanes.drain(|playout| {
+                n_seen += 1;
+                let seen = Seen::new(playout, referee.n_roles);
+                referee.replay(&initial, &seen, 20, None);
+            });
+            assert_eq!(n_seen, 70);
+        }
+    }
+}
+
+#[test]
 fn games_are_shared_between_threads_and_lanes_go_with_one() {
     fn is_shared<T: Send + Sync>() {}
     fn is_sent<T: Send>() {}

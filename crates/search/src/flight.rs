@@ -463,7 +463,8 @@ impl Flight {
             }
             weigh(values, &mut worths[from..]);
             let is_known = !is_unknown_if_cut || playout.ending() != Ending::Cut;
-            if let Some(replay) = replay.as_mut().filter(|_| is_known)
+            let is_told = is_known && playout.steps() > 0;
+            if let Some(replay) = replay.as_mut().filter(|_| is_told)
                 && replay.wants()
             {
                 let moves = RoleId::all(n_roles).map(|role| playout.moves(role));

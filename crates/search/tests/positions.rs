@@ -525,6 +525,35 @@ fn pieces_are_weighed_in_the_lanes_too() {
 }
 
 #[test]
+fn batches_go_on_to_the_end_of_a_match() {
+    // Of random games, so that some states are near their ends: there many playouts end with their first moves.
+    let games = [
+        (SMALL_CHECKERS, "agon:batch=300,fast_updates=50"),
+        (SKIRMISH, "agon:batch=300,fast_updates=50"),
+        (CONNECT_FOUR, "cadia-2009:batch=300"),
+        (TIC_TAC_TOE, "ary-amaf:batch=300,solver=yes"),
+    ];
+    for (sheet, player) in games {
+        let game = game(sheet);
+        let mut machine = game.machine();
+        let mut random = Random::new(3);
+        let mut states = Vec::new();
+        while !machine.is_terminal() {
+            states.push((machine.state(), mover(&game, &mut *machine)));
+            let roles = RoleId::all(game.n_roles());
+            let joint =
+                roles.map(|role| random.pick(machine.legal_moves(role)).expect("it goes on"));
+            let joint = JointMove::new(joint.collect::<Vec<MoveId>>());
+            machine.advance(&joint);
+        }
+        for (state, role) in states.iter().rev().step_by(2).take(4) {
+            let mut bot = bot(&game, player, 1);
+            let _ = bot.think(state, *role, &Limits::playouts(1500), &mut unwatched);
+        }
+    }
+}
+
+#[test]
 fn memory_is_kept_within_its_limit() {
     let game = game(CONNECT_FOUR);
     for player in ["agon:memory=1", "cadia-2007:memory=1,transpositions=no"] {

@@ -178,7 +178,10 @@ impl Codes {
         if first > self.first {
             let n_kept = self.end.div_ceil(CHUNK).saturating_sub(first) as usize * self.stride;
             let from = (first - self.first) as usize * self.stride;
-            self.words.copy_within(from..from + n_kept, 0);
+            // If all is forgotten, it may begin beyond what was ever turned over.
+            if n_kept > 0 {
+                self.words.copy_within(from..from + n_kept, 0);
+            }
             self.first = first;
         }
     }
