@@ -142,7 +142,13 @@ impl UctBot {
             return (n_leaves > 0 && !is_watching).then_some((n_leaves, 1));
         }
         let n_known = self.tree.n_nodes() as u64 / u64::from(self.params.batch_share);
-        let n_leaves = n_known.min(u64::from(self.params.batch_leaves));
+        // Where playouts cost more than the tree, twice as many keep the lanes full when some last longer than others.
+        let fold = if self.cost() > CHEAP / LEAST_EACH {
+            2
+        } else {
+            1
+        };
+        let n_leaves = n_known.min(u64::from(self.params.batch_leaves) * fold);
         if n_leaves < LEAST_LEAVES || is_watching {
             return None;
         }

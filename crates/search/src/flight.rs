@@ -379,7 +379,8 @@ impl Flight {
         openings.clear();
         for idx in 0..self.leaves.len() {
             if !self.leaves[idx].is_end {
-                openings.add(idx, batch.leaf(idx).n, |role| self.legal(idx, role));
+                let words = self.leaves[idx].state.words();
+                openings.add(idx, words, batch.leaf(idx).n, |role| self.legal(idx, role));
             }
         }
         self.openings = openings;

@@ -63,8 +63,14 @@ impl Openings {
         self.moves.clear();
     }
 
-    /// So many playouts from a leaf; each role has at least one legal move.
-    pub(crate) fn add<'a>(&mut self, leaf: usize, n: u32, legal: impl Fn(usize) -> &'a [MoveId]) {
+    /// So many playouts from a leaf in this state; each role has at least one legal move.
+    pub(crate) fn add<'a>(
+        &mut self,
+        leaf: usize,
+        words: &[u64],
+        n: u32,
+        legal: impl Fn(usize) -> &'a [MoveId],
+    ) {
         let start = self.moves.len();
         self.leaves.extend((0..n).map(|_| leaf as u32));
         self.moves
@@ -72,7 +78,7 @@ impl Openings {
         for role in 0..self.n_roles {
             let legal = legal(role);
             if legal.len() > 1 {
-                self.draw(RoleId(role as u16), legal, n as usize);
+                self.draw(RoleId(role as u16), legal, words, n as usize);
             }
             let to = self.moves[start + role..].iter_mut().step_by(self.n_roles);
             match legal.len() {
@@ -84,12 +90,21 @@ impl Openings {
         }
     }
 
-    /// Puts so many of the moves first, or all of them in any order if there are not more.
-    fn draw(&mut self, role: RoleId, legal: &[MoveId], n: usize) {
+    /// Puts so many of the moves first, or all of them in any order if there are not more. Where some are urgent, there are no
+    /// others.
+    fn draw(&mut self, role: RoleId, legal: &[MoveId], words: &[u64], n: usize) {
         self.times.clear();
         let weights = self.weights.as_ref();
+        let mut is_any_urgent = false;
         for &of in legal {
-            let weight = weights.map_or(1.0, |weights| weights.get(role, of).weight);
+            let weight = weights.map(|weights| weights.weight_in(role, of, words));
+            let (weight, is_urgent) = weight.unwrap_or((1.0, false));
+            if is_urgent && !is_any_urgent {
+                self.times.clear();
+                is_any_urgent = true;
+            } else if is_any_urgent && !is_urgent {
+                continue;
+            }
             let unit = (1.0 - self.random.unit()) as f32;
             let time = match self.epsilon {
                 None => -libm::logf(unit) / weight.max(LEAST_WEIGHT),
@@ -99,7 +114,7 @@ impl Openings {
             };
             self.times.push((time, of));
         }
-        if n < legal.len() {
+        if n < self.times.len() {
             self.times
                 .select_nth_unstable_by(n, |a, b| a.0.total_cmp(&b.0));
             self.times.truncate(n);
@@ -128,12 +143,13 @@ impl Openings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agon_engine::lanes::Urgency;
 
     /// The first moves of so many playouts of two roles, the first of which has these moves; the other has one.
     fn firsts(openings: &mut Openings, legal: &[MoveId], n: u32) -> Vec<u32> {
         openings.clear();
         let forced = [MoveId(9)];
-        openings.add(3, n, |role| if role == 0 { legal } else { &forced });
+        openings.add(3, &[1], n, |role| if role == 0 { legal } else { &forced });
         assert_eq!(openings.len(), n as usize);
         let moves = (0..n as usize).map(|playout| {
             assert_eq!(openings.leaf(playout), 3);
@@ -179,5 +195,25 @@ mod tests {
         // Five standard deviations.
         assert!((f64::from(n_first) / f64::from(n) - 0.6).abs() < 0.0174);
         assert!((f64::from(n_without_last) / f64::from(n) - 0.707_143).abs() < 0.0161);
+    }
+
+    #[test]
+    fn what_is_urgent_comes_alone() {
+        let mut weights = Weights::new([3, 1]);
+        let holds = weights.add_scale(vec![(0, 1.0)]);
+        let fails = weights.add_scale(vec![(1, 1.0)]);
+        for (of, on) in [(0, fails), (2, holds)] {
+            let urgency = Urgency {
+                weight: 1.0,
+                on,
+                by: None,
+            };
+            weights.get_mut(RoleId(0), MoveId(of)).urgency = Some(urgency);
+        }
+        let mut openings = Openings::new(2, 7);
+        openings.learn(&Choosing::Proportional(weights));
+        let legal = [0, 1, 2].map(MoveId);
+        assert_eq!(firsts(&mut openings, &legal, 2), [2, 2]);
+        assert_eq!(firsts(&mut openings, &legal[..2], 2), [0, 1]);
     }
 }

@@ -373,7 +373,7 @@ params! {
         threads: Count = Count::Exactly(1), in 1..=256_u32;
         /// Simulations in flight at a time: 1 on the scalar engine one by one, more in the lanes; auto grows with the tree.
         batch: Count = Count::Exactly(1), in 1..=65_536_u32;
-        /// Most leaves of a batch.
+        /// Most leaves of a batch; twice as many where playouts are costly.
         batch_leaves: u32 = 128, in 1..=65_536;
         /// Playouts from each leaf of a batch: as many as fill the lanes, more where they cost little, or so many.
         batch_each: Count = Count::Auto, in 1..=65_536_u32;

@@ -96,6 +96,25 @@ impl Weights {
         &self.roles[role.idx()][of.0 as usize]
     }
 
+    /// What a move weighs in a state, and whether it is urgent there.
+    #[must_use]
+    pub fn weight_in(&self, role: RoleId, of: MoveId, words: &[u64]) -> (f32, bool) {
+        let holds = |fluent: u32| words[fluent as usize / 64] >> (fluent % 64) & 1 == 1;
+        let first = |scale: &[(u32, f32)]| {
+            let found = scale.iter().find(|&&(fluent, _)| holds(fluent));
+            found.map(|&(_, factor)| factor)
+        };
+        let of = self.get(role, of);
+        if let Some(urgency) = of.urgency
+            && let Some(factor) = first(&self.scales[urgency.on.0 as usize])
+        {
+            let by = urgency.by.map(|by| &self.scales[by.0 as usize]);
+            let by = by.and_then(|by| first(by)).unwrap_or(1.0);
+            return (urgency.weight * factor * by, true);
+        }
+        (first(&of.cases).unwrap_or(of.weight), false)
+    }
+
     /// The weight of a move, to be changed.
     pub fn get_mut(&mut self, role: RoleId, of: MoveId) -> &mut MoveWeight {
         &mut self.roles[role.idx()][of.0 as usize]
