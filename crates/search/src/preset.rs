@@ -244,7 +244,7 @@ pub const PRESETS: &[PresetInfo] = &[
             ("batch", "auto"),
             ("threads", "auto"),
         ],
-        about: "Our best: MAST, RAVE, FAST on types of pieces, early cutoffs, urgency and proofs, in batches.",
+        about: "Our best: MAST, RAVE, FAST on types of pieces, early cutoffs, urgency and proofs.",
     },
 ];
 
