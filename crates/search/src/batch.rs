@@ -240,14 +240,13 @@ impl UctBot {
     /// The path at hand takes off with so many playouts.
     fn fly(&mut self, batch: &mut Batch, n: u32) {
         let n_roles = self.n_roles;
-        let n_visits = n.min(self.params.batch_visits);
         for (level, &node) in self.path.nodes.iter().enumerate() {
-            self.tree.node_mut(node).visits += n_visits;
+            self.tree.node_mut(node).visits += n;
             for role in 0..n_roles {
                 // What leaves no choice is not chosen by its visits.
                 if self.tree.span(node, role).len() > 1 {
                     let edge = self.path.edges[level * n_roles + role];
-                    self.tree.take_off(edge as usize, n_visits);
+                    self.tree.take_off(edge as usize, n);
                 }
             }
         }
@@ -301,13 +300,11 @@ impl UctBot {
             // Step 1. Make the node.
             let node = self.add_leaf(batch, flight, idx);
             let is_end = flight.leaves[idx].is_end;
-            let most = self.params.batch_visits;
-            let n_out = batch.leaf(idx).n.min(most);
-            let n_back = flight.leaves[idx].n;
+            let n_out = batch.leaf(idx).n;
             let (n, n_recorded) = match is_end {
                 true if self.params.solver => (1, 1),
                 true => (n_out, n_out),
-                false => (n_back.min(most), flight.leaves[idx].n_recorded.min(most)),
+                false => (flight.leaves[idx].n, flight.leaves[idx].n_recorded),
             };
             // Step 2. Its own moves learn from the first moves of the playouts.
             sums.copy_from_slice(flight.sums(idx));
@@ -319,13 +316,6 @@ impl UctBot {
                 let breadth = (0..n_roles).map(|role| self.tree.span(node, role).len());
                 self.breadths.0 += breadth.max().unwrap_or(0) as u64;
                 self.breadths.1 += 1;
-                let share = |n: u32, of: u32| f64::from(n) / f64::from(of.max(1));
-                let (all, recorded) = (
-                    share(n, n_back),
-                    share(n_recorded, flight.leaves[idx].n_recorded),
-                );
-                sums.iter_mut().for_each(|sum| *sum *= all);
-                recorded_sums.iter_mut().for_each(|sum| *sum *= recorded);
                 self.land_firsts(node, flight, idx);
             }
             let best = match self.is_puzzle() {
@@ -357,9 +347,8 @@ impl UctBot {
             if is_proven {
                 self.prove_on(nodes);
             }
-            let n_played = if is_end { n } else { n_back };
-            self.work.simulations += u64::from(n_played);
-            meter.count_playouts(u64::from(n_played));
+            self.work.simulations += u64::from(n);
+            meter.count_playouts(u64::from(n));
         }
         // Step 4. Moves learn wherever they were made.
         if let (Some(mast), Some(tally)) = (&mut self.mast, &mut flight.tally) {
@@ -425,7 +414,7 @@ impl UctBot {
     fn land_firsts(&mut self, node: NodeId, flight: &Flight, idx: usize) {
         let takes_max = self.takes_max();
         let mut n = 0;
-        for playout in flight.playouts(idx).take(self.params.batch_visits as usize) {
+        for playout in flight.playouts(idx) {
             n += 1;
             for (role, (of, value)) in flight.firsts(playout).enumerate() {
                 let Some(edge) = self.tree.edge_of(node, role, of) else {

@@ -2,8 +2,8 @@
 //!
 //! Everything here works on a batch alone and never looks at the tree, so that several threads can do it at once. A leaf is
 //! the state after the last joint move of its path. All leaves of a batch are stepped to and looked at together; those that
-//! go on are played from in the lanes, several times each, with different first moves (`openings`). A few playouts of each leaf are recorded move by move,
-//! for MAST, RAVE and AMAF; of the others only the first moves and the values count.
+//! go on are played from in the lanes, several times each, with different first moves (`openings`). A few playouts of each
+//! leaf are recorded move by move, for MAST, RAVE and AMAF; of the others only the first moves and the values count.
 //!
 //! Where simulations fly one by one, or the game has no lanes, the playouts are those of a bot without a tree of its own, which
 //! is told from time to time what the one with the tree has learned. Some playouts of lanes are replayed for FAST (`replay`).
@@ -116,6 +116,17 @@ pub(crate) struct Landing {
     /// Where its playouts and its sightings end; they begin where those of the leaf before end.
     playouts_end: u32,
     seen_end: u32,
+}
+
+impl Landing {
+    /// The legal moves of a role, out of those of all leaves, by where those of each role of this leaf end.
+    fn legal<'a>(&self, ends: &[u32], of_all: &'a [MoveId], role: usize) -> &'a [MoveId] {
+        let start = match role {
+            0 => self.first_legal,
+            _ => ends[role - 1],
+        };
+        &of_all[start as usize..ends[role] as usize]
+    }
 }
 
 /// A playout.
@@ -375,15 +386,15 @@ impl Flight {
 
     /// The first moves of all playouts, and the states that they lead to.
     fn open(&mut self, batch: &Batch) {
-        let mut openings = std::mem::replace(&mut self.openings, Openings::new(0, 0));
-        openings.clear();
-        for idx in 0..self.leaves.len() {
-            if !self.leaves[idx].is_end {
-                let words = self.leaves[idx].state.words();
-                openings.add(idx, words, batch.leaf(idx).n, |role| self.legal(idx, role));
+        self.openings.clear();
+        for (idx, leaf) in self.leaves.iter().enumerate() {
+            if !leaf.is_end {
+                let ends = &self.ends[idx * self.n_roles..(idx + 1) * self.n_roles];
+                let legal = |role| leaf.legal(ends, &self.legal, role);
+                let n = batch.leaf(idx).n;
+                self.openings.add(idx, leaf.state.words(), n, legal);
             }
         }
-        self.openings = openings;
         let Engine::Lanes(lanes) = &mut self.engine else {
             return;
         };
@@ -594,11 +605,8 @@ impl Flight {
 
     /// The legal moves of a role in a leaf.
     pub(crate) fn legal(&self, leaf: usize, role: usize) -> &[MoveId] {
-        let start = match role {
-            0 => self.leaves[leaf].first_legal,
-            _ => self.ends[leaf * self.n_roles + role - 1],
-        };
-        &self.legal[start as usize..self.ends[leaf * self.n_roles + role] as usize]
+        let ends = &self.ends[leaf * self.n_roles..(leaf + 1) * self.n_roles];
+        self.leaves[leaf].legal(ends, &self.legal, role)
     }
 
     /// Per role: the sum of values of all playouts of a leaf, or what its end is worth.

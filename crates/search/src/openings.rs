@@ -16,7 +16,7 @@ use agon_engine::{MoveId, RoleId};
 
 use crate::random::Random;
 
-/// What a greedy choice is taken by less often than others, in weight.
+/// No move weighs less: each comes up some time.
 const LEAST_WEIGHT: f32 = 1e-6;
 
 /// Draws first moves.

@@ -2,8 +2,8 @@
 //!
 //! Each role chooses for itself by its own counts and means. Moves never tried come first, drawn by the playout policy or all
 //! alike; then UCT takes the highest `Q + C · sqrt(ln N / n)`, with Q mixed with RAVE or replaced by AMAF where those
-//! are on; what a heuristic says of moves is mixed in where there is one. Equal values are decided by chance. With urgency a good move may come before those never tried. Moves of which
-//! nothing better can come than what is proven are passed over.
+//! are on; what a heuristic says of moves is mixed in where there is one. Equal values are decided by chance. With urgency a
+//! good move may come before those never tried. Moves of which nothing better can come than what is proven are passed over.
 //!
 //! `sqrt` of the standard library is exact by IEEE 754 and so the same everywhere; `ln` is that of `libm`. Values of all
 //! moves of a state are computed side by side (`scores`).

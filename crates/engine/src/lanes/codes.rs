@@ -114,7 +114,8 @@ impl RoleCodes {
 
 /// The codes of all steps that are still needed.
 pub(super) struct Codes {
-    /// Of the chunks up to `end`, and room for more: by chunk of steps, plane, block of the group, and lane: those that are equal modulo 8 together.
+    /// Of the chunks up to `end`, and room for more: by chunk of steps, plane, block of the group, and lane; lanes that are
+    /// equal modulo 8 stand together.
     words: Vec<u64>,
     /// The chunk that the first words belong to.
     first: u64,
