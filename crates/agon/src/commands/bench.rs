@@ -45,6 +45,7 @@ Examples:
   agon bench my_game.kif --engine interpreter --seconds 5
   agon bench tic_tac_toe --compare
   agon bench connect_four --compare --engine lanes
+  agon bench connect_four --engine lanes --without phases
   agon bench --setup-only --games sheets --json
   agon bench --signature
   agon bench --gdl-perf my_game.kif result.properties 10"
