@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use agon_ground::{GroundProgram, TermId, TermView};
 
 use crate::build::build;
-use crate::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions};
+use crate::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions, decisive};
 use crate::machine::Machine;
 use crate::optimize::{Optimized, Pass, optimize};
 use crate::scalar::{ScalarMachine, ScalarProgram};
@@ -21,6 +21,7 @@ pub struct Grounded {
     initial: State,
     /// Laid out for lanes when somebody asks for it.
     lanes: OnceLock<Arc<LanesProgram>>,
+    decisive: OnceLock<Option<Arc<LanesProgram>>>,
 }
 
 impl Grounded {
@@ -46,6 +47,7 @@ impl Grounded {
             initial,
             program,
             lanes: OnceLock::new(),
+            decisive: OnceLock::new(),
         }
     }
 
@@ -88,10 +90,22 @@ impl Grounded {
             .get_or_init(|| Arc::new(LanesProgram::new(self, options)))
     }
 
+    /// The same for playouts in which wins at once are made and prevented; none if there is hardly ever anything to be seen.
+    #[must_use]
+    pub fn decisive_program(&self) -> Option<&Arc<LanesProgram>> {
+        let make = || decisive::lay_out(self, self.lanes_program()).map(Arc::new);
+        self.decisive.get_or_init(make).as_ref()
+    }
+
     /// Lanes without jobs: scratch memory of one thread that plays many playouts at once.
     #[must_use]
     pub fn lanes(&self, options: &LanesOptions) -> Lanes {
-        Lanes::new(Arc::clone(self.lanes_program()), options)
+        let all = self.lanes_program();
+        let played = match options.decisive {
+            true => self.decisive_program().unwrap_or(all),
+            false => all,
+        };
+        Lanes::with(Arc::clone(played), Arc::clone(all), options)
     }
 
     /// Per role, what each goal value of the program is worth, if it is a goal.

@@ -368,6 +368,23 @@ impl Builder {
         }
     }
 
+    /// Goes on with a network: its nodes stay as they are, and its outputs are to be set again.
+    #[must_use]
+    pub(crate) fn resume(network: &Network) -> Builder {
+        let mut builder = Builder {
+            network: network.clone(),
+            by_inputs: HashTable::with_capacity(network.n_gates()),
+            scratch: Vec::new(),
+        };
+        for node in network.nodes() {
+            if let Node::And(signals) = network.node(node) {
+                let rehash = |&node: &NodeId| hash(network.inputs_of(node));
+                builder.by_inputs.insert_unique(hash(signals), node, rehash);
+            }
+        }
+        builder
+    }
+
     /// With room for so many gates that read so many signals.
     #[must_use]
     pub fn with_room(mut self, n_gates: usize, n_signals: usize) -> Builder {

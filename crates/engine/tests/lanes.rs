@@ -283,6 +283,7 @@ fn play(
         states: true,
         goal_trace: true,
         sums: false,
+        decisive: false,
     };
     let mut lanes = Lanes::new(program, &options);
     let n_roles = referee.n_roles;
@@ -560,6 +561,7 @@ fn playouts_after_those_that_were_dropped_are_kept_whole() {
             states: true,
             goal_trace: true,
             sums: false,
+            decisive: false,
         };
         let mut lanes = Lanes::new(program, &options);
         let job = |n_playouts: u32, most_steps: u32| Job {

@@ -9,6 +9,9 @@
 //! Gradually means: the variance of the changes of the goal from state to state, averaged over simulations, is below a
 //! threshold, and not zero, which would mean that the goal says nothing. A goal that is not there in all states is not believed.
 //!
+//! In many games the goal is the same until the last step, and a simulation that is cut tells nothing. The paper does not look
+//! at that; with `cutoff_inner` the last step does not count, and simulations are not cut as draws either.
+//!
 //! In: depths and goals of the states of simulations. Out: whether to cut after so many steps, and why or why not.
 //!
 //! - Finnsson 2012, Generalized Monte-Carlo Tree Search Extensions for General Game Playing (Algorithm 1)
@@ -26,6 +29,7 @@ pub(crate) struct Cutoff {
     min_steps: u32,
     share: f64,
     change: GoalChange,
+    is_inner: bool,
     n_roles: u32,
     // The simulation being watched.
     last_goal: Option<f64>,
@@ -73,6 +77,7 @@ impl Cutoff {
             min_steps: params.cutoff_min_steps,
             share: params.cutoff_share,
             change: params.cutoff_change,
+            is_inner: params.cutoff_inner,
             n_roles: n_roles as u32,
             last_goal: None,
             deltas: Vec::new(),
@@ -117,6 +122,10 @@ impl Cutoff {
 
     /// It has come to a natural end at this depth. After the last one, it is decided.
     pub(crate) fn end(&mut self, depth: u32) {
+        if self.is_inner {
+            self.deltas.pop();
+            self.change_here = self.change_here.filter(|&here| here < depth);
+        }
         self.n_watched += 1;
         self.instability += variance(&self.deltas);
         self.is_goal_missing |= self.is_blind;
@@ -142,7 +151,7 @@ impl Cutoff {
                 cut: change + self.n_roles,
                 instability,
             },
-            _ if last - first >= self.min_steps => Verdict::Endings {
+            _ if last - first >= self.min_steps && !self.is_inner => Verdict::Endings {
                 cut: ending_cut(first, last, self.share),
                 first,
                 last,
@@ -304,6 +313,30 @@ mod tests {
                 .to_string()
                 .contains("stable (25.0), playouts end after 10 steps")
         );
+    }
+
+    #[test]
+    fn what_the_last_step_changes_may_not_count() {
+        let (late, early) = ([50, 50, 50, 100].map(Some), [50, 60, 60, 100].map(Some));
+        let watch = |goals: &[Option<u8>]| {
+            let params = Params {
+                cutoff_samples: 1,
+                cutoff_inner: true,
+                ..Params::default()
+            };
+            let mut cutoff = Cutoff::new(&params, 2);
+            cutoff.begin();
+            for (depth, &goal) in goals.iter().enumerate() {
+                cutoff.see(depth as u32, goal);
+            }
+            cutoff.end(goals.len() as u32 - 1);
+            cutoff.verdict
+        };
+        let never = |verdict| matches!(verdict, Some(Verdict::Never { .. }));
+        assert!(never(watch(&late)) && never(watch(&[Some(0); 100])));
+        // Changes 10 and 0: mean 5, variance 25.
+        let (cut, instability) = (3, 25.0);
+        assert_eq!(watch(&early), Some(Verdict::Goals { cut, instability }));
     }
 
     #[test]

@@ -310,6 +310,9 @@ impl UctBot {
                 "good moves may come before untried ones".to_owned(),
             ));
         }
+        if self.params.decisive {
+            notes.push(("decisive", self.decisive().to_owned()));
+        }
         if self.params.solver {
             notes.push(("solver", self.proven()));
         }
@@ -327,6 +330,18 @@ impl UctBot {
             notes.push(("tree", text));
         }
         notes
+    }
+
+    /// What came of making winning moves in playouts.
+    fn decisive(&self) -> &'static str {
+        if self.crew != Crew::Lanes {
+            return "no: playouts are not in the lanes";
+        }
+        let grounded = self.game.grounded();
+        match grounded.and_then(|grounded| grounded.decisive_program()) {
+            Some(_) => "wins at once are made and prevented in playouts",
+            None => "no: wins at once are rare, or it costs too much to see them",
+        }
     }
 
     fn batches(&self) -> String {

@@ -25,7 +25,7 @@
 //! In the lanes no state is at hand when moves are weighed. Captures are urgent there, as −100 beside them means: a move has a
 //! factor for each kind that it may take, and one for each that may make it. If −100 is set to something milder, a move
 //! has a case for each kind that it may take, and the taker counts as the mean of one's own kinds that can be where it comes
-//! from. What is learned from are some playouts of all, replayed (`replay`).
+//! from. What is learned from are some playouts of all, replayed (`replay`), and never one that was cut.
 //!
 //! In: the states of simulations and their values. Out: a value for each move of a role.
 //! Not here: how pieces, places and the paths of moves are found (`insight::piece`).
@@ -53,6 +53,10 @@ const MOST_VALUE: f32 = 400.0;
 const EARLY: u64 = 4;
 const LATE: u64 = 32;
 const RELAX: u64 = 64;
+/// Playouts are not cut before so many were learned from, nor in one batch of so many after that: what a piece is worth in the
+/// end does not show in a few steps.
+const SCHOOL: u64 = 2048;
+const REFRESHER: u64 = 64;
 /// What is not a capture is out of the question beside one if it is worth so many temperatures less.
 const HOPELESS: f32 = 5.0;
 
@@ -313,6 +317,11 @@ impl Fast {
     /// One in so many playouts that nobody has seen the states of is worth being replayed.
     pub(crate) fn one_in(&self) -> u32 {
         (self.n_episodes / RELAX).clamp(EARLY, LATE) as u32
+    }
+
+    /// Whether the playouts of this batch are to be played to their end, since they are learned from.
+    pub(crate) fn wants_whole(&self, nth_batch: u64) -> bool {
+        self.n_episodes < SCHOOL || nth_batch.is_multiple_of(REFRESHER)
     }
 
     /// With these weights of kinds, as the first role sees them, for good.

@@ -55,6 +55,9 @@ pub(crate) struct Flight {
     /// Per leaf and role: the end of its legal moves.
     ends: Vec<u32>,
     legal: Vec<MoveId>,
+    /// Per leaf and role: where the moves are that playouts begin with, if those are not all legal ones.
+    offers: Vec<(u32, u32)>,
+    offered: Vec<MoveId>,
     /// Per leaf and role: sum of values at the last move of its path, of all playouts and of those that were recorded.
     sums: Vec<f64>,
     recorded_sums: Vec<f64>,
@@ -221,6 +224,8 @@ impl Flight {
             sums: Vec::new(),
             recorded_sums: Vec::new(),
             playouts: Vec::new(),
+            offers: Vec::new(),
+            offered: Vec::new(),
             firsts: Vec::new(),
             worths: Vec::new(),
             made: Vec::new(),
@@ -378,7 +383,7 @@ impl Flight {
         }
         run(lanes, limits, &mut self.steps_per_look);
         // Step 4. Collect, and look at some again.
-        self.collect(cut.is_some_and(|cut| cut.score != CutScore::Goals));
+        self.collect(cut.is_none());
         if let (Some(replay), Engine::Lanes(lanes)) = (&mut self.replay, &mut self.engine) {
             replay.run(lanes, limits);
         }
@@ -386,18 +391,37 @@ impl Flight {
 
     /// The first moves of all playouts, and the states that they lead to.
     fn open(&mut self, batch: &Batch) {
-        self.openings.clear();
-        for (idx, leaf) in self.leaves.iter().enumerate() {
-            if !leaf.is_end {
-                let ends = &self.ends[idx * self.n_roles..(idx + 1) * self.n_roles];
-                let legal = |role| leaf.legal(ends, &self.legal, role);
-                let n = batch.leaf(idx).n;
-                self.openings.add(idx, leaf.state.words(), n, legal);
-            }
-        }
         let Engine::Lanes(lanes) = &mut self.engine else {
             return;
         };
+        let n_roles = self.n_roles;
+        let (offers, offered) = (&mut self.offers, &mut self.offered);
+        offers.clear();
+        offered.clear();
+        if lanes.is_decisive() {
+            offers.resize(self.leaves.len() * n_roles, (0, 0));
+            let states: Vec<&State> = self.leaves.iter().map(|leaf| &leaf.state).collect();
+            lanes.expand_as_played(&states, |idx, seen| {
+                for role in RoleId::all(n_roles) {
+                    let start = offered.len() as u32;
+                    offered.extend_from_slice(seen.legal_moves(role));
+                    offers[idx * n_roles + role.idx()] = (start, offered.len() as u32);
+                }
+            });
+        }
+        self.openings.clear();
+        for (idx, leaf) in self.leaves.iter().enumerate() {
+            if leaf.is_end {
+                continue;
+            }
+            let ends = &self.ends[idx * n_roles..(idx + 1) * n_roles];
+            let legal = |role: usize| match offers.get(idx * n_roles + role) {
+                Some(&(start, end)) => &offered[start as usize..end as usize],
+                None => leaf.legal(ends, &self.legal, role),
+            };
+            let n = batch.leaf(idx).n;
+            self.openings.add(idx, leaf.state.words(), n, legal);
+        }
         let (openings, leaves) = (&self.openings, &self.leaves);
         let playouts = 0..openings.len();
         let states = playouts.clone().map(|of| &leaves[openings.leaf(of)].state);
@@ -449,8 +473,8 @@ impl Flight {
         }
     }
 
-    /// Fetches the playouts that have ended in the lanes. Of those cut it may be unknown how they end.
-    fn collect(&mut self, is_unknown_if_cut: bool) {
+    /// Fetches the playouts that have ended in the lanes; some are learned from if they are whole.
+    fn collect(&mut self, is_whole: bool) {
         let Engine::Lanes(lanes) = &mut self.engine else {
             return;
         };
@@ -474,8 +498,7 @@ impl Flight {
                 firsts.push(opening[role.idx()]);
             }
             weigh(values, &mut worths[from..]);
-            let is_known = !is_unknown_if_cut || playout.ending() != Ending::Cut;
-            let is_told = is_known && playout.steps() > 0;
+            let is_told = is_whole && playout.steps() > 0;
             if let Some(replay) = replay.as_mut().filter(|_| is_told)
                 && replay.wants()
             {

@@ -281,6 +281,8 @@ params! {
         sweep: bool = false, in YES_OR_NO;
         /// How moves are chosen outside the tree: all alike, by MAST (CadiaPlayer 2008), or by n-grams (Tak, Winands and Björnsson 2012).
         playout: PlayoutKind = PlayoutKind::Uniform, in PlayoutKind::ALL;
+        /// Whether wins at once are made and prevented in playouts of the lanes (Teytaud and Teytaud 2010).
+        decisive: bool = false, in YES_OR_NO;
         /// How MAST chooses: Gibbs (CadiaPlayer), or greedy with chance ε (Tak, Winands and Björnsson 2012).
         mast_choice: MastChoice = MastChoice::Gibbs, in MastChoice::ALL;
         /// Temperature τ of MAST's Gibbs distribution (CadiaPlayer).
@@ -339,6 +341,8 @@ params! {
         cutoff_share: f64 = 0.33, in 0.0..=1.0;
         /// Which first change of goals counts: the earliest sampled, or that of the last sample (the program of 2012).
         cutoff_change: GoalChange = GoalChange::Earliest, in GoalChange::ALL;
+        /// Whether only goals that change before the end are cut by: what the last step changes does not count, and nothing is a draw.
+        cutoff_inner: bool = false, in YES_OR_NO;
         /// Whether explored moves may come before unexplored ones (Finnsson 2012, unexplored action urgency).
         urgency: bool = false, in YES_OR_NO;
         /// Where the share of unexplored moves stands: under the root (as printed) or outside (the program of 2012).

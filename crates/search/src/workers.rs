@@ -88,6 +88,7 @@ impl Crew {
                 let options = LanesOptions {
                     seed,
                     moves: true,
+                    decisive: params.decisive,
                     ..LanesOptions::default()
                 };
                 Engine::Lanes(Box::new(grounded.lanes(&options)))
@@ -243,7 +244,10 @@ fn work(shared: &Mutex<Shared<'_, '_>>, worker: &mut Worker, goal: &Goal<'_>) {
             lesson = bot.lesson();
             worker.next_lesson = n_playouts + (n_playouts / LESSON_SHARE).max(FIRST_LESSON);
         }
+        let fast = bot.mast.as_ref().and_then(|mast| mast.fast.as_ref());
+        let is_whole = fast.is_some_and(|fast| fast.wants_whole(bot.work.n_batches));
         let cut = bot.cutoff.as_ref().and_then(Cutoff::cut_at);
+        let cut = cut.filter(|_| !is_whole);
         bot.work.watch.stop();
         drop(guard);
         // Step 2. Fly.

@@ -125,7 +125,8 @@ pub(crate) fn read_results(path: &Path) -> anyhow::Result<Vec<MatchResult>> {
         return Ok(Store::open(path).with_context(words)?.results()?);
     }
     let mut file = BufReader::new(File::open(path).with_context(words)?);
-    read_lines(&mut file).with_context(words)
+    let what = || format!("{} is neither a store nor lines of results", path.display());
+    read_lines(&mut file).with_context(what)
 }
 
 fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {

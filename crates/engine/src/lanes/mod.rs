@@ -47,6 +47,7 @@ mod block;
 mod choose;
 mod code;
 mod codes;
+pub(crate) mod decisive;
 mod emit;
 mod expand;
 mod group;
@@ -107,6 +108,8 @@ pub struct LanesOptions {
     pub goal_trace: bool,
     /// Whether playouts are only added up by tag, for [`Lanes::drain_sums`]. Nothing else is kept then.
     pub sums: bool,
+    /// Whether a role that can win at once does so in playouts, where that can be told from the rules at a small cost.
+    pub decisive: bool,
 }
 
 /// How long to run.
@@ -122,7 +125,10 @@ pub enum Until {
 
 /// The lanes of one thread.
 pub struct Lanes {
+    /// What playouts follow.
     program: Arc<LanesProgram>,
+    /// What states are looked at with: all moves that are legal.
+    all: Arc<LanesProgram>,
     keep: Keep,
     groups: Vec<Group>,
     blocks: Vec<Block>,
@@ -135,12 +141,23 @@ pub struct Lanes {
     /// Choices by weights, if they are not uniform.
     tables: Option<Tables>,
     workbench: Workbench,
+    /// The same for playouts, if they follow another program.
+    offer_bench: Option<Workbench>,
 }
 
 impl Lanes {
     /// Lanes without jobs.
     #[must_use]
     pub fn new(program: Arc<LanesProgram>, options: &LanesOptions) -> Lanes {
+        Lanes::with(Arc::clone(&program), program, options)
+    }
+
+    /// Lanes without jobs, whose playouts follow one program; states are looked at with another one of the same game.
+    pub(crate) fn with(
+        program: Arc<LanesProgram>,
+        all: Arc<LanesProgram>,
+        options: &LanesOptions,
+    ) -> Lanes {
         let keep = Keep {
             moves: options.moves && !options.sums,
             states: options.states && !options.sums,
@@ -159,8 +176,10 @@ impl Lanes {
             next_block: 0,
             has_stage: vec![false; program.phases.len()],
             tables: None,
-            workbench: Workbench::new(&program),
+            workbench: Workbench::new(&all),
+            offer_bench: (!Arc::ptr_eq(&program, &all)).then(|| Workbench::new(&program)),
             program,
+            all,
         }
     }
 
@@ -338,7 +357,21 @@ impl Lanes {
     /// Looks at many states at once: `see` gets the index of each state, and its legal moves, end and goals. Running
     /// playouts are not disturbed. States are seen in an order of their phases.
     pub fn expand(&mut self, states: &[&State], see: impl FnMut(usize, &Expanded<'_>)) {
-        self.workbench.expand(&self.program, states, see);
+        self.workbench.expand(&self.all, states, see);
+    }
+
+    /// Whether a role that could win or lose at once does not choose among all its moves in playouts.
+    #[must_use]
+    pub fn is_decisive(&self) -> bool {
+        self.offer_bench.is_some()
+    }
+
+    /// Looks at many states as playouts do: legal moves are those that are chosen from.
+    pub fn expand_as_played(&mut self, states: &[&State], see: impl FnMut(usize, &Expanded<'_>)) {
+        match &mut self.offer_bench {
+            Some(bench) => bench.expand(&self.program, states, see),
+            None => self.workbench.expand(&self.all, states, see),
+        }
     }
 
     /// Makes a joint move in each of many states at once: `see` gets the index of each state, and the words of its
@@ -349,8 +382,7 @@ impl Lanes {
         joint_moves: &[&[MoveId]],
         see: impl FnMut(usize, &[u64]),
     ) {
-        self.workbench
-            .advance(&self.program, states, joint_moves, see);
+        self.workbench.advance(&self.all, states, joint_moves, see);
     }
 
     /// All groups, so many steps.

@@ -16,6 +16,7 @@ use super::kernel::{Kernel, Simd};
 use super::layout::{KnownBits, PhaseContext, chosen_inputs, loop_nodes};
 use crate::grounded::Grounded;
 use crate::levels::{NONE, levels};
+use crate::network::Network;
 use crate::state::{Goal, MoveId};
 
 /// Rows that every game has: all true, all false, and one that nobody reads.
@@ -59,6 +60,7 @@ impl Default for LayoutOptions {
 /// A game laid out for lanes. Immutable; shared between threads.
 pub struct LanesProgram {
     pub(super) simd: Simd,
+    pub(super) options: LayoutOptions,
     /// Number of rows of the main matrix.
     pub(super) n_rows: usize,
     pub(super) n_state_words: usize,
@@ -161,12 +163,21 @@ impl LanesProgram {
     /// Lays a game out. `options.simd` must be available.
     #[must_use]
     pub fn new(game: &Grounded, options: &LayoutOptions) -> LanesProgram {
+        LanesProgram::with(game, game.optimized().per_phase().1, options)
+    }
+
+    /// The same with these networks, one per phase.
+    pub(super) fn with(
+        game: &Grounded,
+        networks: &[Network],
+        options: &LayoutOptions,
+    ) -> LanesProgram {
         assert!(
             options.simd.is_available(),
             "this CPU lacks {}",
             options.simd.name()
         );
-        let (control, networks) = game.optimized().per_phase();
+        let control = game.optimized().per_phase().0;
         let initial = game.initial_state();
         let known = KnownBits::new(networks, initial);
         let bases: Vec<u32> = (0..networks[0].n_bases)
@@ -222,6 +233,7 @@ impl LanesProgram {
         };
         LanesProgram {
             simd: options.simd,
+            options: *options,
             n_rows: n_rows as usize,
             n_state_words: initial.words().len(),
             base_words: base_words(&bases),

@@ -6,6 +6,7 @@
 //! First the whole network loses what is constant in every state. Then it is split into its control phases
 //! ([`crate::phases`]), and each phase is optimised on its own.
 
+pub(crate) mod decisive;
 mod does_legal;
 mod flatten;
 mod forced;

@@ -1,0 +1,75 @@
+//! Playouts in which wins at once are made and prevented, where that is worth it.
+//!
+//! Seeing them costs gates at every step ([`crate::optimize::decisive`]). In some games there is hardly ever anything to be seen:
+//! in random matches of Checkers one state in a hundred. So states of random playouts are looked at first.
+
+use std::sync::Arc;
+
+use super::{Ending, Job, Lanes, LanesOptions, LanesProgram, Until};
+use crate::grounded::Grounded;
+use crate::optimize::decisive::decisive;
+use crate::state::{Goal, RoleId, State};
+
+/// Steps of the playouts whose last states are looked at, from one to another, and how many playouts there are of each length.
+const MOST_STEPS: u32 = 120;
+const APART: usize = 3;
+const N_EACH: u32 = 8;
+/// It is worth it if moves are left out in one of so many states.
+const RARE: usize = 20;
+
+/// The game laid out like `all`, for playouts in which wins at once are made and prevented; nothing if there is hardly ever
+/// one, or it costs too much to see it.
+pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<LanesProgram> {
+    let is_best = |values: &Vec<Option<Goal>>| {
+        let best = values.iter().flatten().max().copied();
+        values
+            .iter()
+            .map(|of| of.is_some() && *of == best)
+            .collect()
+    };
+    let is_best: Vec<Vec<bool>> = game.goal_values().iter().map(is_best).collect();
+    let networks = decisive(game.optimized().per_phase().1, &is_best)?;
+    let program = Arc::new(LanesProgram::with(game, &networks, &all.options));
+    let states = some_states(game, all);
+    let pairs = n_moves(all, &states)
+        .into_iter()
+        .zip(n_moves(&program, &states));
+    let n_fewer = pairs.filter(|(all, offered)| offered < all).count();
+    Arc::into_inner(program).filter(|_| n_fewer * RARE >= states.len())
+}
+
+/// States of random playouts that are no ends.
+fn some_states(game: &Grounded, program: &Arc<LanesProgram>) -> Vec<State> {
+    let options = LanesOptions {
+        states: true,
+        ..LanesOptions::default()
+    };
+    let mut lanes = Lanes::new(Arc::clone(program), &options);
+    for n_steps in (1..=MOST_STEPS).step_by(APART) {
+        lanes.submit(&[Job {
+            n_playouts: N_EACH,
+            most_steps: n_steps,
+            ..Job::new(game.initial_state(), 0)
+        }]);
+    }
+    lanes.run(Until::Idle);
+    let mut states = Vec::new();
+    lanes.drain(|playout| {
+        if playout.ending() == Ending::StepLimit {
+            states.push(State::from_words(playout.state_words().into()));
+        }
+    });
+    states
+}
+
+/// How many moves all roles together have in each of these states.
+fn n_moves(program: &Arc<LanesProgram>, states: &[State]) -> Vec<usize> {
+    let mut lanes = Lanes::new(Arc::clone(program), &LanesOptions::default());
+    let refs: Vec<&State> = states.iter().collect();
+    let mut counts = vec![0; states.len()];
+    lanes.expand(&refs, |idx, seen| {
+        let roles = RoleId::all(program.n_roles);
+        counts[idx] = roles.map(|role| seen.legal_moves(role).len()).sum();
+    });
+    counts
+}

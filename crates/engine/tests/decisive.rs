@@ -1,0 +1,215 @@
+//! Where a role can win at once, lanes offer it the winning moves and no others; otherwise moves that do not lose at once.
+//!
+//! Against looking two steps ahead with the scalar engine, in states of random matches of the built-in games and, if
+//! `AGON_CORPUS` names a corpus with rulesheets, of those: what is offered is either some moves that win, or all but some that
+//! lose. In games whose wins are all new reasons to end, nothing is missed.
+
+mod folder;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agon_engine::lanes::{Job, Lanes, LanesOptions, Until};
+use agon_engine::optimize::Pass;
+use agon_engine::{Goal, Grounded, JointMove, Machine, MoveId, RoleId, State};
+use agon_ground::{GroundLimits, ground};
+
+use folder::{corpus, sheets_in};
+
+/// Matches of each game, and steps of each at most.
+const N_MATCHES: u32 = 12;
+const MOST_STEPS: u32 = 120;
+
+fn compile(sheet: &str) -> Option<Arc<Grounded>> {
+    let limits = GroundLimits {
+        rules: 100_000,
+        ..GroundLimits::default()
+    };
+    let description = agon_gdl::parse(sheet.as_bytes(), &agon_gdl::Limits::default());
+    let rules = agon_gdl::check(&description).ok()?;
+    let program = ground(&rules, &limits, &|| false).ok()?;
+    Some(Arc::new(Grounded::new(program, &Pass::ALL)))
+}
+
+/// What was seen in a game.
+#[derive(Default, Debug)]
+struct Count {
+    states: u32,
+    /// States in which a role that looks ahead does not choose among all moves, and those in which the same were on offer.
+    wins: u32,
+    found: u32,
+}
+
+/// Goes to the state after a joint move.
+fn after(machine: &mut dyn Machine, state: &State, moves: impl Iterator<Item = MoveId>) -> State {
+    machine.load(state);
+    machine.advance(&JointMove::new(moves));
+    machine.state()
+}
+
+/// Whether the match is over with the best goal of a role, whatever other goals the sheet gives it too.
+fn is_win(machine: &mut dyn Machine, role: RoleId, best: &[Goal]) -> bool {
+    let best = best[role.idx()].value().to_string();
+    machine.is_terminal() && machine.goals(role).contains(&best)
+}
+
+/// Whether somebody else than this role alone has a choice in a state and can win at once; the machine stays somewhere.
+fn is_lost(machine: &mut dyn Machine, state: &State, role: RoleId, best: &[Goal]) -> bool {
+    let roles = || RoleId::all(best.len());
+    let legal: Vec<Vec<MoveId>> = roles().map(|of| machine.legal_moves(of).to_vec()).collect();
+    let wins = |mover: RoleId| {
+        legal[mover.idx()].iter().any(|&of| {
+            let made = |other: RoleId| match other == mover {
+                true => Some(of),
+                false => legal[other.idx()].first().copied(),
+            };
+            let moves: Option<Vec<MoveId>> = roles().map(made).collect();
+            let Some(moves) = moves else {
+                return false;
+            };
+            after(machine, state, moves.into_iter());
+            is_win(machine, mover, best)
+        })
+    };
+    roles().filter(|&other| other != role).any(wins)
+}
+
+/// Looks two steps ahead wherever lanes pass, and compares.
+fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
+    let program = game.decisive_program()?;
+    let options = LanesOptions {
+        seed: 5,
+        moves: true,
+        ..LanesOptions::default()
+    };
+    let mut lanes = Lanes::new(Arc::clone(game.lanes_program()), &options);
+    let initial = game.initial_state().clone();
+    lanes.submit(&[Job {
+        n_playouts: N_MATCHES,
+        most_steps: MOST_STEPS,
+        ..Job::new(&initial, 0)
+    }]);
+    lanes.run(Until::Idle);
+    let mut machine = game.machine();
+    let n_roles = RoleId::all(game.program().roles.len()).len();
+    let roles = || RoleId::all(n_roles);
+    // Step 1. All states of the playouts.
+    let mut states: Vec<State> = Vec::new();
+    lanes.drain(|playout| {
+        let moves: Vec<Vec<MoveId>> = roles().map(|role| playout.moves(role).collect()).collect();
+        machine.load(&initial);
+        for step in 0..playout.steps() as usize {
+            states.push(machine.state());
+            machine.advance(&JointMove::new(moves.iter().map(|of| of[step])));
+        }
+    });
+    // Step 2. What is on offer in them, and what wins.
+    let best: Vec<Goal> = roles()
+        .map(|role| {
+            let goals = game.program().roles[role.idx()].goals.iter();
+            let text = |of| game.program().term_text(of);
+            let values = goals.filter_map(|goal| Goal::new(text(goal.value).parse().ok()?));
+            values.max().expect("there is a goal")
+        })
+        .collect();
+    let mut count = Count::default();
+    let refs: Vec<&State> = states.iter().collect();
+    let mut offers = Lanes::new(Arc::clone(program), &options);
+    offers.expand(&refs, |idx, seen| {
+        machine.load(&states[idx]);
+        let legal: Vec<Vec<MoveId>> = roles()
+            .map(|role| machine.legal_moves(role).to_vec())
+            .collect();
+        count.states += 1;
+        for role in roles() {
+            let offered = seen.legal_moves(role);
+            let all = &legal[role.idx()];
+            if legal.iter().filter(|moves| moves.len() > 1).count() > 1 {
+                assert_eq!(offered, all, "{name}: all may move");
+                continue;
+            }
+            if all.len() < 2 {
+                continue;
+            }
+            // What it leads to, and who can win at once there.
+            let mut winning = Vec::new();
+            let mut safe = Vec::new();
+            for &of in all {
+                let made = |other: RoleId| {
+                    if other == role {
+                        of
+                    } else {
+                        legal[other.idx()][0]
+                    }
+                };
+                let after = after(&mut machine, &states[idx], roles().map(made));
+                if is_win(&mut machine, role, &best) {
+                    winning.push(of);
+                }
+                // What ends the match may be left out, as long as it is no win.
+                if !machine.is_terminal() && !is_lost(&mut machine, &after, role, &best) {
+                    safe.push(of);
+                }
+            }
+            let expected = match (winning.is_empty(), safe.is_empty()) {
+                (false, _) => &winning,
+                (true, false) => &safe,
+                (true, true) => all,
+            };
+            if expected != all {
+                count.wins += 1;
+                count.found += u32::from(offered == expected);
+            }
+            let wins = !offered.is_empty() && offered.iter().all(|of| winning.contains(of));
+            let is_kept = |of: &&MoveId| offered.contains(of) || !safe.contains(of);
+            let is_sound = wins || all.iter().filter(is_kept).count() == all.len();
+            assert!(
+                is_sound && !offered.is_empty(),
+                "{name}: {offered:?}, {winning:?} win, {safe:?} are safe"
+            );
+        }
+    });
+    Some(count)
+}
+
+/// The sheets of a folder that lanes have decisive moves in.
+fn check_all(folder: &Path) -> Vec<(String, Count)> {
+    let mut found = Vec::new();
+    for (name, sheet) in sheets_in(folder) {
+        let Some(game) = compile(&sheet) else {
+            continue;
+        };
+        if let Some(count) = check(&name, &game) {
+            println!("{name}: {count:?}");
+            found.push((name, count));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_wins_is_on_offer_and_nothing_else() {
+    let found = check_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games"));
+    for game in [
+        "tic_tac_toe",
+        "connect_four",
+        "breakthrough",
+        "knightthrough",
+    ] {
+        let end = format!("/{game}.kif");
+        let (_, count) = found
+            .iter()
+            .find(|(name, _)| name.ends_with(&end))
+            .expect(game);
+        assert!(count.wins > 10, "{game}: {count:?}");
+        assert_eq!(count.wins, count.found, "{game}");
+    }
+}
+
+#[test]
+fn what_wins_in_the_corpus_is_on_offer_and_nothing_else() {
+    let Some(folder) = corpus() else {
+        return;
+    };
+    assert!(check_all(&folder).len() > 50);
+}
