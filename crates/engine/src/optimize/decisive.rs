@@ -27,6 +27,8 @@ const FEW: usize = 8000;
 const MOST_GROWTH: usize = 3;
 /// Formulas are not even made if their originals, once for each move, are so many times as large, nor tidied up if they are.
 const BEFORE: usize = 8;
+/// Networks that read more signals are left alone: a player has no time for that.
+const LARGEST: usize = 100_000;
 /// Signals of a conjunction that can be a reason: one after the other is tried until formulas are small enough.
 const WIDEST: [usize; 2] = [usize::MAX, 8];
 
@@ -34,6 +36,9 @@ const WIDEST: [usize; 2] = [usize::MAX, 8];
 /// goal values is the best. Nothing if that would change nothing, or make the networks too large.
 #[must_use]
 pub(crate) fn decisive(networks: &[Network], is_best: &[Vec<bool>]) -> Option<Vec<Network>> {
+    if networks.iter().any(|network| network.n_edges() > LARGEST) {
+        return None;
+    }
     let mut forms = WIDEST.iter();
     forms.find_map(|&widest| with_reasons(networks, is_best, widest))
 }
