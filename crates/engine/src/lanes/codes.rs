@@ -152,7 +152,7 @@ impl Codes {
         }
         assert_eq!(
             self.n_blocks,
-            program.simd.n_words(),
+            program.options.simd.n_words(),
             "made for this program"
         );
         for chunk in chunks {
@@ -160,7 +160,7 @@ impl Codes {
             let to = &mut self.words[to..];
             // SAFETY: a program exists only where the CPU has its vectors; there is room for a chunk.
             unsafe {
-                match program.simd {
+                match program.options.simd {
                     Simd::Portable => turn_chunk::<u64>(program, log, chunk, to),
                     #[cfg(target_arch = "x86_64")]
                     Simd::Avx2 => turn_avx2(program, log, chunk, to),

@@ -70,7 +70,7 @@ impl<'a> Expanded<'a> {
 
 impl Workbench {
     pub(super) fn new(program: &LanesProgram) -> Workbench {
-        let n_words = program.simd.n_words();
+        let n_words = program.options.simd.n_words();
         Workbench {
             rows: Rows::new(0, n_words),
             sides: program.phases.iter().map(|_| None).collect(),
@@ -254,7 +254,7 @@ fn run_on(program: &LanesProgram, segments: &[Segment], rows: &mut Rows) {
     // SAFETY: the matrix was made for this code, and the CPU has the instructions: that was checked when the game was
     // laid out.
     unsafe {
-        match program.simd {
+        match program.options.simd {
             Simd::Portable => run_segments::<u64>(segments, rows.pointer()),
             #[cfg(target_arch = "x86_64")]
             Simd::Avx2 => run_avx2(segments, rows),

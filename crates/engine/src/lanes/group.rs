@@ -90,7 +90,7 @@ pub(super) fn matrix(n_rows: usize, n_words: usize) -> Rows {
 
 impl Group {
     pub(super) fn new(program: &LanesProgram, first_block: usize, seed: u64, keep: Keep) -> Group {
-        let n_words = program.simd.n_words();
+        let n_words = program.options.simd.n_words();
         let phases = &program.phases;
         let scratch = |moves: &RoleMoves| match moves {
             RoleMoves::Choice(choice) => Some(Scratch::new(&choice.leaves.tree, n_words)),

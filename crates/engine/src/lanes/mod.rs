@@ -108,7 +108,7 @@ pub struct LanesOptions {
     pub goal_trace: bool,
     /// Whether playouts are only added up by tag, for [`Lanes::drain_sums`]. Nothing else is kept then.
     pub sums: bool,
-    /// Whether a role that can win at once does so in playouts, where that can be told from the rules at a small cost.
+    /// Whether wins at once are made and prevented in playouts, where the rules tell them at a small cost.
     pub decisive: bool,
 }
 
@@ -164,7 +164,7 @@ impl Lanes {
             goal_trace: options.goal_trace && !options.sums,
             sums: options.sums,
         };
-        let n_words = program.simd.n_words();
+        let n_words = program.options.simd.n_words();
         let groups = (0..N_BLOCKS / n_words)
             .map(|idx| Group::new(&program, idx * n_words, options.seed, keep))
             .collect();
@@ -264,7 +264,7 @@ impl Lanes {
             }
             n_left -= n_steps;
         }
-        let n_words = self.program.simd.n_words();
+        let n_words = self.program.options.simd.n_words();
         for (group, blocks) in self.groups.iter_mut().zip(self.blocks.chunks_mut(n_words)) {
             step::flush(&self.program, group, blocks);
         }
@@ -272,7 +272,7 @@ impl Lanes {
 
     /// Hands over the playouts that have ended, block by block, each in the order in which they did.
     pub fn drain(&mut self, mut take: impl FnMut(&Finished<'_>)) {
-        let n_words = self.program.simd.n_words();
+        let n_words = self.program.options.simd.n_words();
         for group in self.groups.iter_mut().filter(|_| self.keep.moves) {
             group.codes.follow(&self.program, &group.moves);
         }
@@ -316,7 +316,7 @@ impl Lanes {
     /// Number of playouts that run or wait for their turn.
     #[must_use]
     pub fn n_pending(&self) -> u64 {
-        let n_words = self.program.simd.n_words();
+        let n_words = self.program.options.simd.n_words();
         let running = (0..N_BLOCKS).map(|idx| {
             u64::from(
                 self.groups[idx / n_words]
@@ -397,7 +397,7 @@ impl Lanes {
             tables: self.tables.as_ref(),
             policy,
         };
-        let n_words = self.program.simd.n_words();
+        let n_words = self.program.options.simd.n_words();
         for (group, blocks) in self.groups.iter_mut().zip(self.blocks.chunks_mut(n_words)) {
             step::run(run, group, blocks, &mut chooser);
         }
@@ -409,7 +409,7 @@ impl Lanes {
         if !self.keep.moves && !self.keep.goal_trace {
             return;
         }
-        let n_words = self.program.simd.n_words();
+        let n_words = self.program.options.simd.n_words();
         for (group, blocks) in self.groups.iter_mut().zip(self.blocks.chunks(n_words)) {
             if blocks.iter().any(|block| !block.records.is_empty()) {
                 continue;

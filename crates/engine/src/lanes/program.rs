@@ -59,7 +59,6 @@ impl Default for LayoutOptions {
 
 /// A game laid out for lanes. Immutable; shared between threads.
 pub struct LanesProgram {
-    pub(super) simd: Simd,
     pub(super) options: LayoutOptions,
     /// Number of rows of the main matrix.
     pub(super) n_rows: usize,
@@ -232,7 +231,6 @@ impl LanesProgram {
             _ => None,
         };
         LanesProgram {
-            simd: options.simd,
             options: *options,
             n_rows: n_rows as usize,
             n_state_words: initial.words().len(),
@@ -249,7 +247,7 @@ impl LanesProgram {
     /// Which vectors it uses.
     #[must_use]
     pub fn simd(&self) -> Simd {
-        self.simd
+        self.options.simd
     }
 
     /// Number of phases.

@@ -47,13 +47,13 @@ pub(super) fn run(
         "a block for each word of a vector"
     );
     assert!(
-        run.program.simd.is_available(),
+        run.program.options.simd.is_available(),
         "checked when the game was laid out"
     );
     // SAFETY: the group was made for this program, whose layout keeps all rows within its matrices; the CPU has the
     // instructions.
     unsafe {
-        match run.program.simd {
+        match run.program.options.simd {
             Simd::Portable => run_steps::<u64>(run, group, blocks, chooser),
             #[cfg(target_arch = "x86_64")]
             Simd::Avx2 => run_avx2(run, group, blocks, chooser),
@@ -446,7 +446,7 @@ pub(super) fn flush(program: &LanesProgram, group: &mut Group, blocks: &mut [Blo
         }
         // SAFETY: as in `run`.
         unsafe {
-            match program.simd {
+            match program.options.simd {
                 Simd::Portable => flush_goals::<u64>(program, group, blocks, phase_idx),
                 #[cfg(target_arch = "x86_64")]
                 Simd::Avx2 => flush_avx2(program, group, blocks, phase_idx),

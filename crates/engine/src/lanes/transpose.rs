@@ -130,7 +130,7 @@ pub(super) fn states_to_rows(
         for lane in bits(lanes) {
             matrix.0[lane] = states[from[lane] as usize * program.n_state_words + of_word.word];
         }
-        transpose_by(program.simd, &mut matrix);
+        transpose_by(program.options.simd, &mut matrix);
         for (idx, &bit) in (of_word.first..).zip(&of_word.bits) {
             let row = &mut rows[idx * n_words + block];
             *row = *row & !lanes | matrix.0[bit as usize] & lanes;
@@ -153,7 +153,7 @@ pub(super) fn rows_to_states(
         for (idx, &bit) in (of_word.first..).zip(&of_word.bits) {
             matrix.0[bit as usize] = rows[idx * n_words + block];
         }
-        transpose_by(program.simd, &mut matrix);
+        transpose_by(program.options.simd, &mut matrix);
         for (lane, word) in matrix.0.iter().enumerate() {
             states[lane * program.n_state_words + of_word.word] = *word;
         }

@@ -220,24 +220,11 @@ impl<'a> Composer<'a> {
         if n_needed * now.roles[role].legal.len() > BEFORE * most {
             return None;
         }
-        let mut composer = Composer {
-            builder: Builder::resume(now),
-            now: Values::new(now),
-            then: Values::new(then),
-            same: Vec::new(),
-            first_input: now.roles[role].first_input,
-            bases: (0..then.n_bases)
-                .filter(|&base| is_needed[then.base(base).idx()])
-                .collect(),
-            widest: usize::MAX,
-        };
         // Step 1. The state at hand, and what it becomes if the role does nothing. A role with one possible move makes it.
+        let mut builder = Builder::resume(now);
+        let first_input = now.roles[role].first_input;
         let mut inputs = vec![Signal::FALSE; now.n_inputs as usize];
-        for of in now
-            .roles
-            .iter()
-            .filter(|of| of.first_input != composer.first_input)
-        {
+        for of in now.roles.iter().filter(|of| of.first_input != first_input) {
             for (idx, &legal) in of.legal.iter().enumerate() {
                 inputs[of.first_input as usize + idx] = match legal {
                     Signal::FALSE => Signal::FALSE,
@@ -248,19 +235,26 @@ impl<'a> Composer<'a> {
         let all = vec![true; now.n_nodes()];
         let base = |builder: &Builder, base: u32| builder.base(base);
         let input = |input: u32| inputs[input as usize];
-        let idle = evaluate(&mut composer.builder, now, &all, base, input);
+        let idle = evaluate(&mut builder, now, &all, base, input);
         // What recurses must not depend on moves.
         if now.loops.iter().any(|&of| map(&idle, of) != of) {
             return None;
         }
-        // Step 2. The same for what ends the match.
+        // Step 2. The same for what is asked.
         let no_input = |_| Signal::FALSE;
-        composer.same = evaluate(&mut composer.builder, then, &is_needed, base, no_input);
+        let same = evaluate(&mut builder, then, &is_needed, base, no_input);
         let becomes = |_: &Builder, base: u32| map(&idle, now.next[base as usize]);
-        let then_idle = evaluate(&mut composer.builder, then, &is_needed, becomes, no_input);
-        composer.now.start(idle, &vec![true; now.n_nodes()]);
-        composer.then.start(then_idle, &is_needed);
-        Some(composer)
+        let then_idle = evaluate(&mut builder, then, &is_needed, becomes, no_input);
+        let bases = (0..then.n_bases).filter(|&base| is_needed[then.base(base).idx()]);
+        Some(Composer {
+            builder,
+            now: Values::new(now, idle, &all),
+            then: Values::new(then, then_idle, &is_needed),
+            same,
+            first_input,
+            bases: bases.collect(),
+            widest: usize::MAX,
+        })
     }
 
     /// A move is made; nothing if what recurses depends on it.
@@ -306,14 +300,14 @@ impl<'a> Composer<'a> {
 
     /// The reasons of an end, as formulas of the state at hand, that the move touches.
     fn add_ends(&self, end: Signal, ends: &mut Vec<Signal>) {
-        let Node::And(signals) = self.then.network.node(end.node()) else {
-            ends.push(self.then.get(end));
-            return;
+        let network = self.then.network;
+        let signals = match network.node(end.node()) {
+            Node::And(signals) if end.is_complement() => signals,
+            _ => {
+                ends.push(self.then.get(end));
+                return;
+            }
         };
-        if !end.is_complement() {
-            ends.push(self.then.get(end));
-            return;
-        }
         for &signal in signals {
             let is_touched = self.then.get(signal) != map(&self.same, signal);
             if is_touched && !self.is_wide(!signal) {
@@ -328,39 +322,33 @@ impl<'a> Composer<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn new(network: &'a Network) -> Values<'a> {
-        Values {
-            network,
-            idle: Vec::new(),
-            values: Vec::new(),
-            touched: Vec::new(),
-            is_touched: vec![false; network.n_nodes()],
-            readers: Vec::new(),
-            first_reader: Vec::new(),
-        }
-    }
-
     /// What nodes are if nothing is done, and which of them are needed.
-    fn start(&mut self, idle: Vec<Signal>, is_needed: &[bool]) {
-        self.values.clone_from(&idle);
-        self.idle = idle;
-        let network = self.network;
+    fn new(network: &'a Network, idle: Vec<Signal>, is_needed: &[bool]) -> Values<'a> {
         let gates = || network.nodes().filter(|gate| is_needed[gate.idx()]);
-        self.first_reader = vec![0; network.n_nodes() + 1];
+        let mut first_reader = vec![0; network.n_nodes() + 1];
         for signal in gates().flat_map(|gate| network.inputs_of(gate)) {
-            self.first_reader[signal.node().idx() + 1] += 1;
+            first_reader[signal.node().idx() + 1] += 1;
         }
         for node in 0..network.n_nodes() {
-            self.first_reader[node + 1] += self.first_reader[node];
+            first_reader[node + 1] += first_reader[node];
         }
-        let mut next = self.first_reader.clone();
-        self.readers = vec![NodeId(0); self.first_reader[network.n_nodes()] as usize];
+        let mut next = first_reader.clone();
+        let mut readers = vec![NodeId(0); first_reader[network.n_nodes()] as usize];
         for gate in gates() {
             for signal in network.inputs_of(gate) {
                 let at = &mut next[signal.node().idx()];
-                self.readers[*at as usize] = gate;
+                readers[*at as usize] = gate;
                 *at += 1;
             }
+        }
+        Values {
+            network,
+            values: idle.clone(),
+            idle,
+            touched: Vec::new(),
+            is_touched: vec![false; network.n_nodes()],
+            readers,
+            first_reader,
         }
     }
 
