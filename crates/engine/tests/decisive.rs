@@ -91,7 +91,7 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     }]);
     lanes.run(Until::Idle);
     let mut machine = game.machine();
-    let n_roles = RoleId::all(game.program().roles.len()).len();
+    let n_roles = game.program().roles.len();
     let roles = || RoleId::all(n_roles);
     // Step 1. All states of the playouts.
     let mut states: Vec<State> = Vec::new();
@@ -204,6 +204,34 @@ fn what_wins_is_on_offer_and_nothing_else() {
         assert!(count.wins > 10, "{game}: {count:?}");
         assert_eq!(count.wins, count.found, "{game}");
     }
+}
+
+/// Two roles take turns to climb, or not; up there is the end.
+fn climb(goals: &str) -> Arc<Grounded> {
+    let sheet = "(role a) (role b) (init (control a)) (init (at 0)) (init (step 1))
+        (up 0 1) (up 1 2) (up 2 3) (up 3 4)
+        (s 1 2) (s 2 3) (s 3 4) (s 4 5) (s 5 6) (s 6 7) (s 7 8) (s 8 9)
+        (<= (legal ?r climb) (true (control ?r))) (<= (legal ?r stay) (true (control ?r)))
+        (<= (legal a wait) (true (control b))) (<= (legal b wait) (true (control a)))
+        (<= (next (control a)) (true (control b))) (<= (next (control b)) (true (control a)))
+        (<= (next (step ?y)) (true (step ?x)) (s ?x ?y))
+        (<= (next (at ?y)) (does ?r climb) (true (at ?x)) (up ?x ?y))
+        (<= (next (at ?x)) (does ?r stay) (true (at ?x)))
+        (<= (next (by ?r)) (does ?r climb))
+        (<= terminal (true (at 4))) (<= terminal (true (step 9)))";
+    compile(&[sheet, goals].concat()).expect("it grounds")
+}
+
+#[test]
+fn what_all_win_is_not_prevented() {
+    let alone = "(<= (won ?r) (true (at 4)) (true (by ?r)))
+        (<= (goal ?r 100) (won ?r)) (<= (goal ?r 0) (role ?r) (not (won ?r)))";
+    assert!(climb(alone).decisive_program().is_some());
+    let together = "(<= (goal ?r 100) (role ?r) (true (at 4)))
+        (<= (goal ?r 0) (role ?r) (not (true (at 4))))";
+    assert!(climb(together).decisive_program().is_none());
+    let nobody = "(<= (goal ?r 50) (role ?r)) (<= (goal ?r 100) (role ?r) (true (at 9)))";
+    assert!(climb(nobody).decisive_program().is_none());
 }
 
 #[test]

@@ -340,7 +340,7 @@ impl UctBot {
         let grounded = self.game.grounded();
         match grounded.and_then(|grounded| grounded.decisive_program()) {
             Some(_) => "wins at once are made and prevented in playouts",
-            None => "no: wins at once are rare, or it costs too much to see them",
+            None => "no: wins at once are rare or shared, or it costs too much to see them",
         }
     }
 

@@ -1,7 +1,7 @@
 //! Playouts in which wins at once are made and prevented, where that is worth it.
 //!
-//! Seeing them costs gates at every step ([`crate::optimize::decisive`]). In some games there is hardly ever anything to be seen:
-//! in random matches of Checkers one state in a hundred. So states of random playouts are looked at first.
+//! Seeing them costs gates at every step ([`crate::optimize::decisive`]). In some games there is hardly ever anything to be seen,
+//! and in some what one role wins others win too, and nobody should prevent it. So random playouts are looked at first.
 
 use std::sync::Arc;
 
@@ -10,7 +10,9 @@ use crate::grounded::Grounded;
 use crate::optimize::decisive::decisive;
 use crate::state::{Goal, RoleId, State};
 
-/// Steps of the playouts whose last states are looked at, from one to another, and how many playouts there are of each length.
+/// Playouts whose ends are looked at.
+const N_ENDS: u32 = 256;
+/// Steps of a playout at most; how far apart the lengths of those are whose last states are looked at, and how many have each.
 const MOST_STEPS: u32 = 120;
 const APART: usize = 3;
 const N_EACH: u32 = 8;
@@ -18,24 +20,51 @@ const N_EACH: u32 = 8;
 const RARE: usize = 20;
 
 /// The game laid out like `all`, for playouts in which wins at once are made and prevented; nothing if there is hardly ever
-/// one, or it costs too much to see it.
+/// one, if roles win together, or if it costs too much.
 pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<LanesProgram> {
-    let is_best = |values: &Vec<Option<Goal>>| {
-        let best = values.iter().flatten().max().copied();
-        values
-            .iter()
-            .map(|of| of.is_some() && *of == best)
-            .collect()
+    let goals = game.goal_values();
+    let best: Vec<Option<Goal>> = goals
+        .iter()
+        .map(|values| values.iter().flatten().max().copied())
+        .collect();
+    let is_best = |(values, best): (&Vec<Option<Goal>>, &Option<Goal>)| {
+        values.iter().map(|of| of.is_some() && of == best).collect()
     };
-    let is_best: Vec<Vec<bool>> = game.goal_values().iter().map(is_best).collect();
+    let is_best: Vec<Vec<bool>> = goals.iter().zip(&best).map(is_best).collect();
     let networks = decisive(game.optimized().per_phase().1, &is_best)?;
     let program = Arc::new(LanesProgram::with(game, &networks, &all.options));
+    if !wins_alone(game, all, &best) {
+        return None;
+    }
     let states = some_states(game, all);
     let pairs = n_moves(all, &states)
         .into_iter()
         .zip(n_moves(&program, &states));
     let n_fewer = pairs.filter(|(all, offered)| offered < all).count();
     Arc::into_inner(program).filter(|_| n_fewer * RARE >= states.len())
+}
+
+/// Whether some role wins by itself in random playouts, and never two of them together. Who is alone always does.
+fn wins_alone(game: &Grounded, program: &Arc<LanesProgram>, best: &[Option<Goal>]) -> bool {
+    let mut lanes = Lanes::new(Arc::clone(program), &LanesOptions::default());
+    lanes.submit(&[Job {
+        n_playouts: N_ENDS,
+        most_steps: MOST_STEPS,
+        ..Job::new(game.initial_state(), 0)
+    }]);
+    lanes.run(Until::Idle);
+    let (mut is_any, mut are_two) = (best.len() == 1, false);
+    lanes.drain(|playout| {
+        let wins = |role: &RoleId| {
+            let goal = playout.goal(*role);
+            goal.is_some() && goal == best[role.idx()]
+        };
+        let n_winners = RoleId::all(best.len()).filter(wins).count();
+        let is_end = playout.ending() == Ending::Terminal;
+        is_any |= is_end && n_winners == 1;
+        are_two |= is_end && n_winners > 1;
+    });
+    is_any && !are_two
 }
 
 /// States of random playouts that are no ends.
