@@ -143,6 +143,24 @@ fn what_is_no_tournament_is_refused() {
 }
 
 #[test]
+fn what_is_no_store_is_refused() {
+    let folder = folder("no_store");
+    std::fs::write(folder.join("bytes"), [0xff, 0xfe, 0x00, 0x80]).expect("it can be written");
+    write(&folder, "other.jsonl", "{\"a\": 1}\n");
+    for name in ["bytes", "other.jsonl"] {
+        let output = run(&folder, &["report", name]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        let words = stderr(&output);
+        assert!(
+            words.contains("is neither a store nor lines of results"),
+            "{words}"
+        );
+    }
+    let output = run(&folder, &["report", "nothing"]);
+    assert!(stderr(&output).contains("there is no store nothing"));
+}
+
+#[test]
 fn a_sequential_test_saves_matches() {
     let folder = folder("sprt");
     let stop = "stop = { sprt = { elo0 = 0, elo1 = 100 } }";
