@@ -145,7 +145,7 @@ fn what_is_no_tournament_is_refused() {
 #[test]
 fn what_is_no_store_is_refused() {
     let folder = folder("no_store");
-    std::fs::write(folder.join("bytes"), [0xff, 0xfe, 0x00, 0x80]).expect("it can be written");
+    fs::write(folder.join("bytes"), [0xff, 0xfe, 0x00, 0x80]).expect("it can be written");
     write(&folder, "other.jsonl", "{\"a\": 1}\n");
     for name in ["bytes", "other.jsonl"] {
         let output = run(&folder, &["report", name]);

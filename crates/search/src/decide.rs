@@ -13,7 +13,7 @@ use crate::solve::Bounds;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
 use crate::value::Count;
-use crate::workers::Crew;
+use crate::workers::{Crew, Worker};
 
 /// A move that may be the final one.
 struct Candidate {
@@ -337,10 +337,11 @@ impl UctBot {
         if self.crew != Crew::Lanes {
             return "no: playouts are not in the lanes";
         }
-        let grounded = self.game.grounded();
-        match grounded.and_then(|grounded| grounded.decisive_program()) {
-            Some(_) => "wins at once are made and prevented in playouts",
-            None => "no: wins at once are rare or shared, or it costs too much to see them",
+        // Who has not flown yet is not asked: to find out takes time that a search may not have.
+        match self.workers.first().map(Worker::is_decisive) {
+            Some(true) => "wins at once are made and prevented in playouts",
+            Some(false) => "no: wins at once are rare or shared, or it costs too much to see them",
+            None => "nothing was played out yet",
         }
     }
 

@@ -240,6 +240,11 @@ impl Flight {
         }
     }
 
+    /// Whether wins at once are made and prevented in its playouts.
+    pub(crate) fn is_decisive(&self) -> bool {
+        matches!(&self.engine, Engine::Lanes(lanes) if lanes.is_decisive())
+    }
+
     /// How playouts go on from now on.
     pub(crate) fn learn(&mut self, lesson: Lesson) {
         match (&mut self.engine, lesson) {
