@@ -19,6 +19,7 @@ use agon_insight::Term;
 use agon_insight::heuristic::{ActionHeuristic, Options};
 use agon_search::{Limits, Preset};
 use anyhow::{Context, bail};
+use cpu_time::ThreadTime;
 use serde_json::{Map, Value, json};
 
 use crate::commands::bench::{stem, title};
@@ -188,42 +189,52 @@ struct Cost {
     /// Share of the time of the search.
     share: f64,
     ns_per_state: f64,
-    /// Simulations per second, compared with those without it.
+    /// Simulations per second of work, compared with those without it.
     relative: f64,
 }
 
-/// Searches a state with each use of the heuristic, and without.
+/// Rounds in which searches with and without the heuristic take turns, so that what else the machine does weighs on all alike.
+const ROUNDS: u64 = 7;
+
+/// Searches a state with each use of the heuristic, and without, by the time of this thread.
 fn costs(
     game: &Arc<Game>,
     state: &State,
     role: RoleId,
     playouts: u64,
 ) -> anyhow::Result<Vec<Cost>> {
-    let limits = Limits::playouts(playouts);
-    let mut costs = Vec::new();
-    let mut plain = 0.0;
-    for player in [
+    let limits = Limits::playouts(playouts.div_ceil(ROUNDS));
+    let players = [
         "trutman-uct",
         "heuristic-playout",
         "heuristic-tree",
         "heuristic-combined",
-    ] {
-        let mut bot = Preset::parse(player)?.bot(game, 1);
-        let report = bot.think(state, role, &limits, &mut |_| {}).report;
-        let rate = report.playouts as f64 / report.time.as_secs_f64().max(1e-9);
-        if player == "trutman-uct" {
-            plain = rate;
-            continue;
+    ];
+    // Per player: simulations, seconds, and seconds and states of the heuristic.
+    let mut sums = [(0.0, 0.0, 0.0, 0.0); 4];
+    for round in 0..ROUNDS {
+        for (player, sum) in players.iter().zip(&mut sums) {
+            let mut bot = Preset::parse(player)?.bot(game, round);
+            let started = ThreadTime::now();
+            let report = bot.think(state, role, &limits, &mut |_| {}).report;
+            sum.0 += report.playouts as f64;
+            sum.1 += started.elapsed().as_secs_f64();
+            if let Some(cost) = bot.account().and_then(|account| account.heuristic) {
+                sum.2 += cost.ns_per_state * 1e-9 * cost.states as f64;
+                sum.3 += cost.states as f64;
+            }
         }
-        let cost = bot.account().and_then(|account| account.heuristic);
-        costs.push(Cost {
-            player,
-            share: cost.map_or(0.0, |cost| cost.share),
-            ns_per_state: cost.map_or(0.0, |cost| cost.ns_per_state),
-            relative: rate / plain,
-        });
     }
-    Ok(costs)
+    let rate = |&(playouts, seconds, ..): &(f64, f64, f64, f64)| playouts / seconds.max(1e-9);
+    let plain = rate(&sums[0]);
+    let costs = players.into_iter().zip(&sums).skip(1);
+    let costs = costs.map(|(player, sum)| Cost {
+        player,
+        share: (sum.2 / sum.1.max(1e-9)).min(1.0),
+        ns_per_state: 1e9 * sum.2 / sum.3.max(1.0),
+        relative: rate(sum) / plain,
+    });
+    Ok(costs.collect())
 }
 
 impl Found {
