@@ -396,6 +396,12 @@ impl Builder {
         self
     }
 
+    /// Number of signals that its gates read.
+    #[must_use]
+    pub(crate) fn n_edges(&self) -> usize {
+        self.network.n_edges()
+    }
+
     /// The signal of a base.
     #[must_use]
     pub fn base(&self, base: u32) -> Signal {

@@ -18,8 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agon_engine::lanes::{
-    Choosing, Cut, CutScore, DeferGoals, Ending, Finished, GoalSum, Job, LanePolicy, LaneView,
-    Lanes, LanesOptions, LanesProgram, LayoutOptions, ScaleId, Simd, Sums, Until, Urgency, Weights,
+    BlockPolicy, BlockView, Choosing, Cut, CutScore, DeferGoals, Ending, Finished, GoalSum, Job,
+    LanePolicy, LaneView, Lanes, LanesOptions, LanesProgram, LayoutOptions, ScaleId, Simd, Sums,
+    Until, Urgency, Weights,
 };
 use agon_engine::optimize::Pass;
 use agon_engine::{Goal, Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId, State};
@@ -268,6 +269,42 @@ impl LanePolicy for SuspiciousPolicy<'_> {
     }
 }
 
+/// The same for blocks; in half of the lanes it names a move that is not legal, or none at all.
+struct SuspiciousBlockPolicy<'a> {
+    machine: &'a mut GroundedMachine,
+    n_state_words: usize,
+    n_roles: usize,
+}
+
+impl BlockPolicy for SuspiciousBlockPolicy<'_> {
+    fn choose(&mut self, block: &BlockView<'_>, role: RoleId, places: &mut [u32; 64]) {
+        let mut bits_of_state = vec![0; self.n_state_words * 64];
+        block.read_state(&mut bits_of_state);
+        assert_ne!(block.lanes(), 0);
+        for (lane, place) in places.iter_mut().enumerate() {
+            if block.lanes() >> lane & 1 == 0 {
+                continue;
+            }
+            let words = bits_of_state.chunks(64).map(|word| {
+                let bits = word.iter().enumerate();
+                bits.fold(0, |word, (bit, lanes)| word | (lanes >> lane & 1) << bit)
+            });
+            self.machine.load(&State::from_words(words.collect()));
+            for role in RoleId::all(self.n_roles) {
+                let moves = block.moves(role).iter().enumerate();
+                let is_legal = |&(place, _): &(usize, _)| block.legal(role, place) >> lane & 1 == 1;
+                let legal: Vec<MoveId> = moves.filter(is_legal).map(|(_, of)| *of).collect();
+                assert_eq!(legal, self.machine.legal_moves(role));
+            }
+            let n = block.moves(role).len() as u64;
+            *place = match lane % 2 {
+                0 => (block.random(role, lane) % n) as u32,
+                _ => u32::MAX,
+            };
+        }
+    }
+}
+
 /// Plays from the initial state, then from states that were visited, each with other limits.
 fn play(
     referee: &mut Referee,
@@ -284,6 +321,7 @@ fn play(
         goal_trace: true,
         sums: false,
         decisive: false,
+        dense: seed.is_multiple_of(2),
     };
     let mut lanes = Lanes::new(program, &options);
     let n_roles = referee.n_roles;
@@ -350,6 +388,14 @@ fn play(
         Until::Steps(3),
         &mut SuspiciousPolicy {
             machine: &mut machine,
+        },
+    );
+    lanes.run_with_blocks(
+        Until::Steps(3),
+        &mut SuspiciousBlockPolicy {
+            machine: &mut machine,
+            n_state_words: initial.words().len(),
+            n_roles,
         },
     );
     lanes.run(Until::Idle);
@@ -562,6 +608,7 @@ fn playouts_after_those_that_were_dropped_are_kept_whole() {
             goal_trace: true,
             sums: false,
             decisive: false,
+            dense: false,
         };
         let mut lanes = Lanes::new(program, &options);
         let job = |n_playouts: u32, most_steps: u32| Job {

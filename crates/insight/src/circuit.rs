@@ -133,6 +133,15 @@ impl Circuit {
         self.gates.len()
     }
 
+    /// Whether each move that matters has a tape, and there are no loops.
+    pub(crate) fn has_all_tapes(&self) -> bool {
+        let mut moves = self.own.iter().zip(&self.tape_of);
+        self.groups.is_empty()
+            && moves.all(|(&leaf, tape)| {
+                leaf == NONE || !tape.is_empty() || self.readers(leaf as usize).is_empty()
+            })
+    }
+
     /// The gates that read a cell.
     #[inline]
     pub(crate) fn readers(&self, cell: usize) -> &[u32] {

@@ -24,13 +24,17 @@ use std::sync::Arc;
 
 use agon_engine::{MoveId, RoleId};
 
-use crate::circuit::{Circuit, Gate, Input, NONE, Operation};
+use crate::circuit::{Circuit, Gate, NONE, Operation};
 use crate::persist::Persistence;
 
 /// How true it is that another role makes a move that it may or may not make.
-const UNKNOWN: f64 = 0.5;
+pub(crate) const UNKNOWN: f64 = 0.5;
+
+/// Gates that are above a fluent, about, as far as they change.
+const GATES_PER_CHANGE: usize = 32;
 
 /// Evaluates the formulas of one role: scratch memory of one thread.
+#[derive(Clone)]
 pub struct Evaluator {
     // Constant.
     circuit: Arc<Circuit>,
@@ -42,8 +46,9 @@ pub struct Evaluator {
     moves: Vec<Vec<MoveId>>,
     cells: Cells,
     is_new: bool,
-    // Scratch: fluents that are not as they were.
+    // Scratch: fluents that are not as they were, and leaves of other roles' moves.
     changed: Vec<u32>,
+    moved: Vec<(u32, f64)>,
 }
 
 impl Evaluator {
@@ -55,6 +60,7 @@ impl Evaluator {
             cells: Cells::new(&circuit),
             is_new: true,
             changed: Vec::new(),
+            moved: Vec::new(),
             circuit,
             persistence,
         }
@@ -89,8 +95,8 @@ impl Evaluator {
 
     fn set_move(&mut self, role: RoleId, of: MoveId, value: f64) {
         let leaves = &self.circuit.others[role.idx()];
-        if let Some(&leaf) = leaves.get(of.0 as usize) {
-            self.cells.set_leaf(&self.circuit, leaf, value);
+        if let Some(&leaf) = leaves.get(of.0 as usize).filter(|&&leaf| leaf != NONE) {
+            self.moved.push((leaf, value));
         }
     }
 
@@ -114,17 +120,28 @@ impl Evaluator {
             }
             *old = new;
         }
+        // Where much has changed, to compute all gates in order takes less than to find out which must be.
+        let n_changed = self.changed.len() + self.moved.len();
+        let is_straight =
+            self.circuit.groups.is_empty() && n_changed * GATES_PER_CHANGE > self.circuit.n_gates();
+        for (leaf, value) in self.moved.drain(..) {
+            self.cells.set_leaf(&self.circuit, leaf, value, is_straight);
+        }
         for &fluent in &self.changed {
             for &other in [fluent].iter().chain(self.persistence.blocks(fluent)) {
                 let leaf = self.circuit.fluents[other as usize];
                 if leaf != NONE {
                     let value = self.truth(other);
-                    self.cells.set_leaf(&self.circuit, leaf, value);
+                    self.cells.set_leaf(&self.circuit, leaf, value, is_straight);
                 }
             }
         }
         self.changed.clear();
-        self.cells.settle(&self.circuit, false);
+        if is_straight {
+            self.cells.compute_all(&self.circuit);
+        } else {
+            self.cells.settle(&self.circuit, false);
+        }
     }
 
     fn holds(&self, fluent: u32) -> bool {
@@ -162,11 +179,11 @@ impl Evaluator {
         if !tape.is_empty() {
             return self.play(of, tape.start as usize..tape.end as usize);
         }
-        self.cells.set_leaf(&self.circuit, leaf, 1.0);
+        self.cells.set_leaf(&self.circuit, leaf, 1.0, false);
         self.cells.settle(&self.circuit, true);
         let value = self.root();
         self.cells.put_back();
-        self.cells.values[leaf as usize] = 0.0;
+        self.cells.put(leaf, 0.0);
         value
     }
 
@@ -176,31 +193,32 @@ impl Evaluator {
         let values = &mut self.cells.values;
         let first = circuit.n_cells();
         for (idx, &gate) in circuit.tapes[tape].iter().enumerate() {
-            let value = compute(values, gate);
-            values[first + idx] = value;
+            run(values, first + idx, gate);
         }
         let n_roots = circuit.roots.len();
         let places = &circuit.tape_roots[of.0 as usize * n_roots..][..n_roots];
         let roots = circuit.roots.iter().zip(places);
         roots
-            .map(|(root, &place)| root.weight * read(values, place))
+            .map(|(root, &place)| root.weight * values[place as usize])
             .sum()
     }
 
     fn root(&self) -> f64 {
         let roots = self.circuit.roots.iter();
         roots
-            .map(|root| root.weight * read(&self.cells.values, root.input))
+            .map(|root| root.weight * self.cells.values[root.input as usize])
             .sum()
     }
 }
 
 /// The values of the cells of a circuit, and what must be computed again.
+#[derive(Clone)]
 struct Cells {
+    /// Per input of gates: each cell, and what it lacks to 1.
     values: Vec<f64>,
     dirty: Dirty,
     /// Old values, to be put back.
-    trail: Vec<(u32, f64)>,
+    trail: Vec<(u32, [f64; 2])>,
     /// Cells of a group of loops that must be computed again.
     queue: VecDeque<u32>,
     is_queued: Vec<bool>,
@@ -209,23 +227,52 @@ struct Cells {
 impl Cells {
     fn new(circuit: &Circuit) -> Cells {
         let n_cells = circuit.n_cells();
-        let mut values = vec![0.0; n_cells + circuit.longest_tape];
-        values[0] = 1.0;
+        let values = [0.0, 1.0].repeat(n_cells + circuit.longest_tape);
         let has_loops = !circuit.groups.is_empty();
-        Cells {
+        let mut cells = Cells {
             values,
             dirty: Dirty::new(n_cells),
             trail: Vec::new(),
             queue: VecDeque::new(),
             is_queued: vec![false; if has_loops { n_cells } else { 0 }],
+        };
+        cells.put(0, 1.0);
+        cells
+    }
+
+    #[inline]
+    fn get(&self, cell: u32) -> f64 {
+        self.values[cell as usize * 2]
+    }
+
+    #[inline]
+    fn pair(&self, cell: u32) -> [f64; 2] {
+        let at = cell as usize * 2;
+        [self.values[at], self.values[at + 1]]
+    }
+
+    #[inline]
+    fn put(&mut self, cell: u32, value: f64) {
+        self.values[cell as usize * 2] = value;
+        self.values[cell as usize * 2 + 1] = 1.0 - value;
+    }
+
+    /// Sets a leaf; what reads it must be computed again, unless all is.
+    fn set_leaf(&mut self, circuit: &Circuit, leaf: u32, value: f64, is_all: bool) {
+        if self.get(leaf) != value {
+            self.put(leaf, value);
+            if !is_all {
+                self.dirty.mark_all(circuit.readers(leaf as usize));
+            }
         }
     }
 
-    fn set_leaf(&mut self, circuit: &Circuit, leaf: u32, value: f64) {
-        if leaf != NONE && self.values[leaf as usize] != value {
-            self.values[leaf as usize] = value;
-            self.dirty.mark_all(circuit.readers(leaf as usize));
+    /// Computes all gates, in a circuit without loops.
+    fn compute_all(&mut self, circuit: &Circuit) {
+        for (cell, &gate) in (circuit.n_leaves..).zip(&circuit.gates) {
+            run(&mut self.values, cell, gate);
         }
+        self.dirty.clear();
     }
 
     /// Computes what is dirty, and what changes by that. With a trail, old values are written down.
@@ -236,9 +283,9 @@ impl Cells {
                 self.settle_group(circuit, cell, has_trail);
                 continue;
             }
-            let value = compute(&self.values, gate);
-            let old = std::mem::replace(&mut self.values[cell as usize], value);
-            if value != old {
+            let old = self.pair(cell);
+            run(&mut self.values, cell as usize, gate);
+            if self.get(cell) != old[0] {
                 if has_trail {
                     self.trail.push((cell, old));
                 }
@@ -250,7 +297,7 @@ impl Cells {
     /// Takes back what was written down.
     fn put_back(&mut self) {
         while let Some((cell, old)) = self.trail.pop() {
-            self.values[cell as usize] = old;
+            self.values[cell as usize * 2..][..2].copy_from_slice(&old);
         }
     }
 
@@ -268,12 +315,12 @@ impl Cells {
                 &self.values,
                 circuit.gates[cell as usize - circuit.n_leaves],
             );
-            let old = self.values[cell as usize];
+            let old = self.get(cell);
             if value > old {
                 self.change(circuit, cell, value, &group, has_trail);
             } else if value < old {
                 for cell in group.clone() {
-                    if self.values[cell as usize] != 0.0 {
+                    if self.get(cell) != 0.0 {
                         self.change(circuit, cell, 0.0, &group, has_trail);
                     }
                     self.enqueue(cell);
@@ -290,7 +337,8 @@ impl Cells {
         group: &Range<u32>,
         has_trail: bool,
     ) {
-        let old = std::mem::replace(&mut self.values[cell as usize], value);
+        let old = self.pair(cell);
+        self.put(cell, value);
         if has_trail {
             self.trail.push((cell, old));
         }
@@ -310,23 +358,27 @@ impl Cells {
     }
 }
 
+/// Computes a gate outside loops. A disjunction is the negation of a product of negations, so there is nothing to be asked.
 #[inline]
-fn read(values: &[f64], input: Input) -> f64 {
-    let value = values[input as usize / 2];
-    if input & 1 == 1 { 1.0 - value } else { value }
+fn run(values: &mut [f64], cell: usize, gate: Gate) {
+    let is_or = u32::from(gate.operation == Operation::Or);
+    let product = values[(gate.left ^ is_or) as usize] * values[(gate.right ^ is_or) as usize];
+    let pair = &mut values[cell * 2..cell * 2 + 2];
+    pair[is_or as usize] = product;
+    pair[1 - is_or as usize] = 1.0 - product;
 }
 
-#[inline]
+/// What a gate within loops is.
 fn compute(values: &[f64], gate: Gate) -> f64 {
-    let (left, right) = (read(values, gate.left), read(values, gate.right));
+    let (left, right) = (values[gate.left as usize], values[gate.right as usize]);
     match gate.operation {
-        Operation::And | Operation::LoopAnd => left * right,
-        Operation::Or => left + right - left * right,
         Operation::LoopMax => left.max(right),
+        _ => left * right,
     }
 }
 
 /// Cells that must be computed again; the lowest comes first.
+#[derive(Clone)]
 struct Dirty {
     bits: Vec<u64>,
     /// A bit per word of bits that is not 0.
@@ -358,6 +410,12 @@ impl Dirty {
         cells.iter().for_each(|&cell| self.mark(cell));
     }
 
+    fn clear(&mut self) {
+        self.bits.fill(0);
+        self.words.fill(0);
+        self.low = usize::MAX;
+    }
+
     #[inline]
     fn lowest(&mut self) -> Option<u32> {
         while self.low < self.words.len() {
@@ -375,18 +433,18 @@ impl Dirty {
     #[inline]
     fn pop(&mut self) -> Option<u32> {
         let cell = self.lowest()?;
-        self.clear(cell);
+        self.unmark(cell);
         Some(cell)
     }
 
     fn pop_below(&mut self, end: u32) -> Option<u32> {
         let cell = self.lowest().filter(|&cell| cell < end)?;
-        self.clear(cell);
+        self.unmark(cell);
         Some(cell)
     }
 
     #[inline]
-    fn clear(&mut self, cell: u32) {
+    fn unmark(&mut self, cell: u32) {
         let word = cell as usize / 64;
         self.bits[word] &= !(1 << (cell % 64));
         if self.bits[word] == 0 {

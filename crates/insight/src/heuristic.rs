@@ -20,6 +20,7 @@ use agon_engine::{Goal, Grounded, MoveId, RoleId};
 use agon_ground::{GroundProgram, TermView, Truth};
 use thiserror::Error;
 
+use crate::block::BlockEvaluator;
 use crate::circuit::{Circuit, Shape};
 use crate::formula::{Formula, Formulas, Node, Writer};
 use crate::fuzzy::Evaluator;
@@ -169,6 +170,13 @@ impl ActionHeuristic {
     pub fn evaluator_with(&self, role: RoleId, p: f64) -> Evaluator {
         let circuit = Arc::clone(&self.roles[role.idx()].circuit);
         Evaluator::new(circuit, Arc::clone(&self.persistence), p)
+    }
+
+    /// Evaluates the moves of a role in many states at once, where formulas have no loops and are not too large.
+    #[must_use]
+    pub fn block_evaluator(&self, role: RoleId) -> Option<BlockEvaluator> {
+        let circuit = Arc::clone(&self.roles[role.idx()].circuit);
+        BlockEvaluator::new(circuit, Arc::clone(&self.persistence), self.p)
     }
 
     /// The formula of a move in infix form, a line for each goal; long ones are cut after so many lines.

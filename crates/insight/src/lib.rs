@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** no I/O, no clock; random games have fixed seeds, so the same rules give the same answer.
 
+pub mod block;
 pub mod board;
 pub mod circuit;
 pub mod counter;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use agon_engine::optimize::Pass;
-use agon_engine::{Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId};
+use agon_engine::{Grounded, GroundedMachine, JointMove, Machine, MoveId, RoleId, State};
+use agon_insight::block::{BLOCK, OtherMove};
 use agon_insight::fuzzy::Evaluator;
 use agon_insight::heuristic::{ActionHeuristic, NoHeuristic, Options};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -256,4 +257,103 @@ fn all_goals_count_by_their_values() {
     assert_eq!(all, [1.0, 0.5, 0.0]);
     let best = ["big", "small", "none"].map(|of| value(false, of));
     assert_eq!(best, [1.0, 0.0, 0.0]);
+}
+
+/// States of random games with their legal moves, as many as a block has.
+fn block_of(game: &Arc<Grounded>, n_roles: usize) -> Vec<(State, Vec<Vec<MoveId>>)> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut machine = game.machine();
+    let mut states = Vec::new();
+    while states.len() < BLOCK {
+        if machine.is_terminal() {
+            machine.load(game.initial_state());
+        }
+        let legal = RoleId::all(n_roles).map(|role| machine.legal_moves(role).to_vec());
+        let legal: Vec<Vec<MoveId>> = legal.collect();
+        if rng.next_u64().is_multiple_of(3) {
+            states.push((machine.state(), legal.clone()));
+        }
+        let pick = |moves: &Vec<MoveId>| moves[(rng.next_u64() % moves.len() as u64) as usize];
+        machine.advance(&JointMove::new(legal.iter().map(pick).collect::<Vec<_>>()));
+    }
+    states
+}
+
+#[test]
+fn a_block_of_states_is_evaluated_as_each_of_them() {
+    for (name, has_blocks) in [
+        ("tic_tac_toe", true),
+        ("connect_four", true),
+        ("nine_board_tic_tac_toe", true),
+        ("pentago", true),
+        ("breakthrough", true),
+        ("checkers", true),
+        ("bidding_tic_tac_toe", true),
+        ("goofspiel", true),
+        ("connect_four_3", true),
+        ("hex", false),
+    ] {
+        let game = game(name);
+        let heuristic = heuristic(&game);
+        let n_roles = game.program().roles.len();
+        let states = block_of(&game, n_roles);
+        let bits = |is_in: &dyn Fn(usize) -> bool| {
+            let bits = (0..BLOCK).filter(|&at| is_in(at));
+            bits.fold(0, |bits, at| bits | 1_u64 << at)
+        };
+        let is_legal = |role: RoleId, of, at: usize| states[at].1[role.idx()].contains(&of);
+        let is_only = |role: RoleId, of, at: usize| states[at].1[role.idx()] == [of];
+        let fluents = 0..game.program().fluents.len();
+        let holds =
+            |fluent: usize| bits(&|at| states[at].0.words()[fluent / 64] >> (fluent % 64) & 1 == 1);
+        let holds: Vec<u64> = fluents.map(holds).collect();
+        let n_moves = |role: RoleId| game.program().roles[role.idx()].moves.len() as u32;
+        // One state of the second half does not matter.
+        let matter = !(1 << 40);
+        let (mut n_compared, mut n_roles_with_signal) = (0, 0);
+        for role in RoleId::all(n_roles).filter(|&role| heuristic.tells(role)) {
+            n_roles_with_signal += 1;
+            let block = heuristic.block_evaluator(role);
+            assert_eq!(block.is_some(), has_blocks, "{name}");
+            let Some(mut block) = block else { continue };
+            let mut evaluator = heuristic.evaluator(role);
+            let others = RoleId::all(n_roles).filter(|&other| block.reads(other));
+            let others = others.flat_map(|other| (0..n_moves(other)).map(move |of| (other, of)));
+            let others: Vec<OtherMove> = others
+                .map(|(role, of)| OtherMove {
+                    role,
+                    of: MoveId(of),
+                    may: bits(&|at| is_legal(role, MoveId(of), at)),
+                    must: bits(&|at| is_only(role, MoveId(of), at)),
+                })
+                .collect();
+            let moves = (0..n_moves(role)).map(MoveId);
+            let moves = moves.map(|of| (of, bits(&|at| is_legal(role, of, at))));
+            let moves: Vec<(MoveId, u64)> = moves.collect();
+            let mut values = vec![[f32::NAN; BLOCK]; moves.len()];
+            // What was there before does not matter.
+            block.evaluate((&vec![0; holds.len()], !0), &[], &moves, &mut values);
+            block.evaluate((&holds, matter), &others, &moves, &mut values);
+            for (at, (state, legal)) in states.iter().enumerate() {
+                for other in RoleId::all(n_roles) {
+                    if evaluator.reads(other) {
+                        evaluator.set_moves(other, &legal[other.idx()]);
+                    }
+                }
+                evaluator.load(state.words());
+                for &of in legal[role.idx()].iter().filter(|_| matter >> at & 1 == 1) {
+                    let (one, other) = (evaluator.value(of), values[of.0 as usize][at]);
+                    let is_near = (one - f64::from(other)).abs() < 1e-5;
+                    assert!(
+                        is_near,
+                        "{name}: {} is {one}, in a block {other}",
+                        game.move_text(role, of)
+                    );
+                    n_compared += 1;
+                }
+            }
+        }
+        assert!(n_roles_with_signal > 0, "{name}");
+        assert!(n_compared > 50 || !has_blocks, "{name}: {n_compared}");
+    }
 }

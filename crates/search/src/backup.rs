@@ -72,6 +72,7 @@ impl UctBot {
         }
         self.work.watch.stop();
         self.work.levels += n_levels as u64;
+        self.work.descents += 1;
         self.work.timed_levels += if is_timed { n_levels as u64 } else { 0 };
         self.work.deepest = self.work.deepest.max(n_levels as u32);
     }

@@ -229,6 +229,7 @@ impl UctBot {
                 node = child;
             }
             self.work.levels += self.path.nodes.len() as u64;
+            self.work.descents += 1;
             self.work.timed_levels += self.path.nodes.len() as u64;
             self.work.deepest = self.work.deepest.max(self.path.nodes.len() as u32);
             if self.solver.is_settled(&self.tree, root) {

@@ -215,7 +215,7 @@ impl UctBot {
                 nodes: self.tree.n_nodes() as u64,
                 bytes: self.tree.bytes() as u64,
                 deepest: self.work.deepest,
-                mean_depth: mean(self.work.levels, self.work.simulations),
+                mean_depth: mean(self.work.levels, self.work.descents),
                 mean_playout: mean(self.work.playout_steps, self.work.simulations),
                 ns_per_level: self.work.ns_per_level(),
             }),

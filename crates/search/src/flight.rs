@@ -21,6 +21,7 @@ use agon_engine::{Goal, MoveId, RoleId, State};
 use crate::backup::weigh;
 use crate::batch::Batch;
 use crate::cutoff::{Cut, Cutoff};
+use crate::guide::{Cost, Guide};
 use crate::limits::{Limits, Meter, Stopwatch};
 use crate::mast::Mast;
 use crate::openings::Openings;
@@ -48,6 +49,8 @@ pub(crate) struct Flight {
     // What changes with time.
     steps_per_look: u64,
     openings: Openings,
+    /// How moves are drawn in the lanes, if not by weights alone.
+    guide: Option<Guide>,
     // Of the batch.
     pub(crate) leaves: Vec<Landing>,
     /// Per playout: the state after its first joint move.
@@ -189,6 +192,7 @@ impl Flight {
     pub(crate) fn new(
         engine: Engine,
         replay: Option<Replay>,
+        guide: Option<Guide>,
         params: &Params,
         n_roles: usize,
         (discount, seed): (f64, u64),
@@ -217,6 +221,7 @@ impl Flight {
             most_recorded: params.batch_records,
             steps_per_look: 1,
             openings: Openings::new(n_roles, seed),
+            guide,
             leaves: Vec::new(),
             opened: Vec::new(),
             ends: Vec::new(),
@@ -245,12 +250,22 @@ impl Flight {
         matches!(&self.engine, Engine::Lanes(lanes) if lanes.is_decisive())
     }
 
+    /// What evaluations of formulas took since this was last asked.
+    pub(crate) fn take_cost(&mut self) -> Option<Cost> {
+        self.guide
+            .as_mut()
+            .map(|guide| std::mem::take(&mut guide.cost))
+    }
+
     /// How playouts go on from now on.
     pub(crate) fn learn(&mut self, lesson: Lesson) {
         match (&mut self.engine, lesson) {
             (Engine::Lanes(lanes), Lesson::Choosing(choosing)) => {
                 self.openings.learn(&choosing);
-                lanes.set_choosing(&choosing);
+                match &mut self.guide {
+                    Some(guide) => guide.learn(&choosing),
+                    None => lanes.set_choosing(&choosing),
+                }
             }
             (Engine::Scalar(twin), Lesson::Learned(learned)) => {
                 (twin.mast, twin.cutoff) = *learned;
@@ -386,7 +401,7 @@ impl Flight {
                 most_steps: self.most_steps.saturating_sub(1).max(1),
             }]);
         }
-        run(lanes, limits, &mut self.steps_per_look);
+        run(lanes, self.guide.as_mut(), limits, &mut self.steps_per_look);
         // Step 4. Collect, and look at some again.
         self.collect(cut.is_none());
         if let (Some(replay), Engine::Lanes(lanes)) = (&mut self.replay, &mut self.engine) {
@@ -425,7 +440,8 @@ impl Flight {
                 None => leaf.legal(ends, &self.legal, role),
             };
             let n = batch.leaf(idx).n;
-            self.openings.add(idx, leaf.state.words(), n, legal);
+            let guide = self.guide.as_mut();
+            self.openings.add(idx, leaf.state.words(), n, legal, guide);
         }
         let (openings, leaves) = (&self.openings, &self.leaves);
         let playouts = 0..openings.len();
@@ -696,9 +712,18 @@ impl Flight {
 }
 
 /// Runs lanes until all playouts have ended, or it is time to stop.
-fn run(lanes: &mut Lanes, limits: &Limits, steps_per_look: &mut u64) {
+fn run(
+    lanes: &mut Lanes,
+    mut guide: Option<&mut Guide>,
+    limits: &Limits,
+    steps_per_look: &mut u64,
+) {
+    let mut go = |lanes: &mut Lanes, until: Until| match &mut guide {
+        Some(guide) => lanes.run_with_blocks(until, *guide),
+        None => lanes.run(until),
+    };
     if !limits.is_timed() {
-        lanes.run(Until::Idle);
+        go(lanes, Until::Idle);
         return;
     }
     let mut n_done = 0;
@@ -710,7 +735,7 @@ fn run(lanes: &mut Lanes, limits: &Limits, steps_per_look: &mut u64) {
         let n_steps = (*steps_per_look).min(ROUND - n_done % ROUND);
         let mut watch = Stopwatch::default();
         watch.start(true);
-        lanes.run(Until::Steps(n_steps));
+        go(lanes, Until::Steps(n_steps));
         watch.stop();
         n_done += n_steps;
         let took = watch.total();
@@ -721,5 +746,5 @@ fn run(lanes: &mut Lanes, limits: &Limits, steps_per_look: &mut u64) {
         }
     }
     let rest = n_done.next_multiple_of(ROUND) - n_done;
-    lanes.run(Until::Steps(rest));
+    go(lanes, Until::Steps(rest));
 }

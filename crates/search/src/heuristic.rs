@@ -18,23 +18,33 @@ use std::time::Duration;
 use agon_engine::{Game, MoveId, RoleId};
 use agon_insight::fuzzy::Evaluator;
 use agon_insight::heuristic::{ActionHeuristic, Options};
-use rustc_hash::FxHashMap;
 
+use crate::guide::{Cost, Guide};
 use crate::limits::Stopwatch;
 use crate::mast::Mast;
 use crate::params::{HeuristicGoals, HeuristicTree, HeuristicUse, Params};
 use crate::random::Random;
 use crate::report::HeuristicAccount;
 use crate::tree::{NodeId, Tree};
+use crate::value::Count;
 use crate::walker::Walker;
 
-/// Values of so many nodes are kept at most.
-const MOST_PRIORS: usize = 1 << 20;
+/// So many values are kept at most, and those of a node fill whole vectors of this size.
+const MOST_PRIORS: usize = 1 << 24;
+const VECTOR: usize = 4;
 /// One state in so many is timed; roles take turns, so it is an odd number.
 const TIMED: u64 = 17;
 /// A state that took so many times longer than others was interrupted, which is looked at after a few.
 const INTERRUPTED: u32 = 30;
 const FEW: u32 = 20;
+
+/// Where the values of a node are, if it is still the one with this hash.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    key: u64,
+    start: u32,
+    end: u32,
+}
 
 /// The heuristic of a game with its scratch memory.
 pub(crate) struct Heuristic {
@@ -47,9 +57,13 @@ pub(crate) struct Heuristic {
     due: Vec<u32>,
     /// How it came about, or why there is none.
     about: String,
+    /// How moves are drawn in the lanes, if they can be there.
+    guide: Option<Guide>,
     // What was found.
-    /// Per node and role: values of its moves, 0 to 100; empty if they are all alike.
-    priors: FxHashMap<u64, Box<[f32]>>,
+    /// Per node and role: where the values of its moves are.
+    places: Vec<Place>,
+    /// Values of moves, 0 to 100; those of a node fill whole vectors.
+    priors: Vec<f32>,
     // Scratch.
     moves: Vec<MoveId>,
     values: Vec<f64>,
@@ -72,7 +86,9 @@ impl Heuristic {
             evaluators: (0..game.n_roles()).map(|_| None).collect(),
             due: vec![0; game.n_roles()],
             about: String::new(),
-            priors: FxHashMap::default(),
+            guide: None,
+            places: Vec::new(),
+            priors: Vec::new(),
             moves: Vec::new(),
             values: Vec::new(),
             n_states: 0,
@@ -107,11 +123,39 @@ impl Heuristic {
                 n_gates += made.n_gates(role);
             }
         }
+        self.guide = self.make_guide(game, &made);
         if n_gates == 0 {
             "none: no formula tells one move from another".to_owned()
         } else {
             format!("{n_gates} gates")
         }
+    }
+
+    /// How moves are drawn in the lanes: nothing if nobody asks for it, or some formulas are not fit for blocks of states.
+    fn make_guide(&self, game: &Game, made: &ActionHeuristic) -> Option<Guide> {
+        if self.params.batch == Count::Exactly(1) || !self.looks_at_states() {
+            return None;
+        }
+        let evaluators = RoleId::all(self.n_roles).map(|role| match made.tells(role) {
+            true => Some(Some((made.evaluator(role), made.block_evaluator(role)?))),
+            false => Some(None),
+        });
+        let evaluators: Option<Vec<_>> = evaluators.collect();
+        let scale = self.params.heuristic_scale / self.params.heuristic_temperature;
+        let n_words = game.initial_state().words().len();
+        Some(Guide::new(evaluators?, scale, n_words))
+    }
+
+    /// How moves are drawn in the lanes, if they can be there.
+    pub(crate) fn guide(&self) -> Option<&Guide> {
+        self.guide.as_ref()
+    }
+
+    /// States were evaluated in the lanes.
+    pub(crate) fn add(&mut self, cost: Cost) {
+        self.n_states += cost.n_states;
+        self.n_timed += cost.n_timed;
+        self.time += cost.time;
     }
 
     /// Whether it draws moves outside the tree, which depend on the state.
@@ -208,32 +252,46 @@ impl Heuristic {
         if !is_due {
             return None;
         }
-        let key = tree.node(node).hash.wrapping_add(role as u64);
-        if !self.priors.contains_key(&key) {
-            if self.priors.len() >= MOST_PRIORS {
-                self.priors.clear();
-            }
-            let prior = self.weigh(tree, node, role);
-            self.priors.insert(key, prior);
+        let at = node.idx() * self.n_roles + role;
+        let key = tree.node(node).hash;
+        if self.places.get(at).is_none_or(|place| place.key != key) {
+            self.weigh(tree, node, role);
         }
-        let prior = self.priors.get(&key);
-        prior
-            .map(|prior| &**prior)
-            .filter(|prior| !prior.is_empty())
+        let Place { start, end, .. } = self.places[at];
+        (end > start).then(|| &self.priors[start as usize..end as usize])
     }
 
-    fn weigh(&mut self, tree: &Tree, node: NodeId, role: usize) -> Box<[f32]> {
+    /// Values the moves of a role in a node; there are none if they are all alike.
+    #[cold]
+    fn weigh(&mut self, tree: &Tree, node: NodeId, role: usize) {
         self.evaluate(tree, node, role);
+        if self.priors.len() >= MOST_PRIORS {
+            self.priors.clear();
+            self.places.clear();
+        }
+        let at = node.idx() * self.n_roles + role;
+        if at >= self.places.len() {
+            let n = (at + 1).next_power_of_two();
+            self.places.resize(n, Place::default());
+        }
+        let start = self.priors.len() as u32;
         let lowest = self.values.iter().copied().fold(f64::MAX, f64::min);
         let highest = self.values.iter().copied().fold(f64::MIN, f64::max);
-        if highest <= lowest {
-            return Box::default();
+        if highest > lowest {
+            let value = |value: f64| match self.params.heuristic_tree {
+                HeuristicTree::Range => 100.0 * (value - lowest) / (highest - lowest),
+                HeuristicTree::Raw => 100.0 * value,
+            };
+            let values = self.values.iter().map(|&raw| value(raw) as f32);
+            self.priors.extend(values);
+            let whole = self.priors.len().next_multiple_of(VECTOR);
+            self.priors.resize(whole, 0.0);
         }
-        let value = |value: f64| match self.params.heuristic_tree {
-            HeuristicTree::Range => 100.0 * (value - lowest) / (highest - lowest),
-            HeuristicTree::Raw => 100.0 * value,
+        self.places[at] = Place {
+            key: tree.node(node).hash,
+            start,
+            end: self.priors.len() as u32,
         };
-        self.values.iter().map(|&raw| value(raw) as f32).collect()
     }
 
     /// How true the formulas of the moves of a role in a node are.
@@ -340,7 +398,9 @@ mod tests {
             evaluators: vec![None],
             due: vec![0],
             about: String::new(),
-            priors: FxHashMap::default(),
+            guide: None,
+            places: Vec::new(),
+            priors: Vec::new(),
             moves: vec![MoveId(0), MoveId(1), MoveId(2)],
             values: Vec::new(),
             n_states: 0,

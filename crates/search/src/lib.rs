@@ -42,6 +42,7 @@ mod decide;
 mod decision;
 mod fast;
 mod flight;
+mod guide;
 mod heuristic;
 mod limits;
 mod mast;

@@ -14,6 +14,7 @@
 use agon_engine::lanes::{Choosing, Weights};
 use agon_engine::{MoveId, RoleId};
 
+use crate::guide::Guide;
 use crate::random::Random;
 
 /// No move weighs less: each comes up some time.
@@ -70,15 +71,20 @@ impl Openings {
         words: &[u64],
         n: u32,
         legal: impl Fn(usize) -> &'a [MoveId],
+        mut guide: Option<&mut Guide>,
     ) {
         let start = self.moves.len();
         self.leaves.extend((0..n).map(|_| leaf as u32));
         self.moves
             .resize(start + n as usize * self.n_roles, MoveId(0));
         for role in 0..self.n_roles {
+            let of_role = RoleId(role as u16);
+            let has_choice = legal(role).len() > 1;
+            let guide = guide.as_mut().filter(|_| has_choice);
+            let told = guide.and_then(|guide| guide.weigh(of_role, words, &legal));
             let legal = legal(role);
-            if legal.len() > 1 {
-                self.draw(RoleId(role as u16), legal, words, n as usize);
+            if has_choice {
+                self.draw(of_role, legal, words, n as usize, told);
             }
             let to = self.moves[start + role..].iter_mut().step_by(self.n_roles);
             match legal.len() {
@@ -91,14 +97,22 @@ impl Openings {
     }
 
     /// Puts so many of the moves first, or all of them in any order if there are not more. Where some are urgent, there are no
-    /// others.
-    fn draw(&mut self, role: RoleId, legal: &[MoveId], words: &[u64], n: usize) {
+    /// others. Weights that were told count besides those that were learned.
+    fn draw(
+        &mut self,
+        role: RoleId,
+        legal: &[MoveId],
+        words: &[u64],
+        n: usize,
+        told: Option<&[f32]>,
+    ) {
         self.times.clear();
         let weights = self.weights.as_ref();
         let mut is_any_urgent = false;
-        for &of in legal {
+        for (idx, &of) in legal.iter().enumerate() {
             let weight = weights.map(|weights| weights.weight_in(role, of, words));
             let (weight, is_urgent) = weight.unwrap_or((1.0, false));
+            let weight = weight * told.map_or(1.0, |told| told[idx]);
             if is_urgent && !is_any_urgent {
                 self.times.clear();
                 is_any_urgent = true;
@@ -149,7 +163,13 @@ mod tests {
     fn firsts(openings: &mut Openings, legal: &[MoveId], n: u32) -> Vec<u32> {
         openings.clear();
         let forced = [MoveId(9)];
-        openings.add(3, &[1], n, |role| if role == 0 { legal } else { &forced });
+        openings.add(
+            3,
+            &[1],
+            n,
+            |role| if role == 0 { legal } else { &forced },
+            None,
+        );
         assert_eq!(openings.len(), n as usize);
         let moves = (0..n as usize).map(|playout| {
             assert_eq!(openings.leaf(playout), 3);

@@ -144,7 +144,8 @@ fn values_of(
     let mut sum = value + bonus;
     if let Some((prior, weight)) = prior {
         let prior = &prior[at * WIDTH..];
-        let prior = f32x4::new(filled_up(&prior[..prior.len().min(WIDTH)], 0.0));
+        let whole = prior.first_chunk().copied();
+        let prior = f32x4::new(whole.unwrap_or_else(|| filled_up(prior, 0.0)));
         sum += f32x4::splat(weight) * (prior - value);
     }
     // The highest bit of a child says that it is closed.

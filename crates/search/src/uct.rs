@@ -118,6 +118,8 @@ pub(crate) struct Work {
     /// Steps within the tree, of all simulations and of those that were timed.
     pub(crate) levels: u64,
     pub(crate) timed_levels: u64,
+    /// Ways down the tree: simulations may share one.
+    pub(crate) descents: u64,
     pub(crate) deepest: u32,
     pub(crate) playout_steps: u64,
     pub(crate) cuts: u64,
@@ -151,9 +153,9 @@ impl UctBot {
         // Lanes take a while to get ready; now is the time for it.
         let mast = (params.playout != PlayoutKind::Uniform).then(|| Mast::of_game(params, &game));
         let heuristic = Heuristic::new(&game, params);
-        let is_guided = heuristic.as_ref().is_some_and(Heuristic::looks_at_states);
-        let crew = Crew::new(&game, params, mast.as_ref(), is_guided);
-        let worker = || crew.worker(&game, params, mast.as_ref(), (discount, seed));
+        let (of_mast, of_rules) = (mast.as_ref(), heuristic.as_ref());
+        let crew = Crew::new(&game, params, of_mast, of_rules);
+        let worker = || crew.worker(&game, params, of_mast, of_rules, (discount, seed));
         let first = (crew == Crew::Lanes).then(worker);
         let gates_per_step = game.grounded().map_or(0, |grounded| {
             let networks = &grounded.optimized().networks;

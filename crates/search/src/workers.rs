@@ -18,9 +18,10 @@ use agon_engine::{Game, RoleId};
 use crate::batch::Batch;
 use crate::cutoff::Cutoff;
 use crate::flight::{Engine, Flight};
+use crate::heuristic::Heuristic;
 use crate::limits::{Limits, Meter};
 use crate::mast::Mast;
-use crate::params::Params;
+use crate::params::{MastChoice, Params};
 use crate::replay::Replay;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
@@ -66,18 +67,27 @@ pub(crate) enum Crew {
 }
 
 impl Crew {
-    /// Playouts that look at more than lanes know, as those of n-grams and heuristics do, run one by one; those of FAST do
-    /// without lanes.
-    pub(crate) fn new(game: &Game, params: &Params, mast: Option<&Mast>, is_guided: bool) -> Crew {
-        if is_guided || mast.is_some_and(Mast::looks_back) {
+    /// Playouts that look at more than lanes know, as those of n-grams do, run one by one, and so do those of heuristics whose
+    /// formulas are not fit for lanes, or that should be drawn by more than their weights.
+    pub(crate) fn new(
+        game: &Game,
+        params: &Params,
+        mast: Option<&Mast>,
+        heuristic: Option<&Heuristic>,
+    ) -> Crew {
+        let has_fast = mast.is_some_and(|mast| mast.fast.is_some());
+        let is_guided = heuristic.is_some_and(Heuristic::looks_at_states);
+        let has_guide = heuristic.is_some_and(|heuristic| heuristic.guide().is_some());
+        let is_greedy = mast.is_some() && params.mast_choice == MastChoice::Greedy;
+        let is_apart = is_guided && (!has_guide || has_fast || is_greedy);
+        if is_apart || mast.is_some_and(Mast::looks_back) {
             return Crew::Nobody;
         }
-        let has_fast = mast.is_some_and(|mast| mast.fast.is_some());
         let has_lanes = params.batch != Count::Exactly(1) && game.grounded().is_some();
         match params.threads {
             _ if has_lanes => Crew::Lanes,
             Count::Exactly(1) => Crew::Nobody,
-            _ if has_fast => Crew::Nobody,
+            _ if has_fast || is_guided => Crew::Nobody,
             _ => Crew::Scalar,
         }
     }
@@ -88,6 +98,7 @@ impl Crew {
         game: &Arc<Game>,
         params: &Params,
         mast: Option<&Mast>,
+        heuristic: Option<&Heuristic>,
         (discount, seed): (f64, u64),
     ) -> Option<Worker> {
         let engine = match (self, game.grounded()) {
@@ -96,6 +107,7 @@ impl Crew {
                     seed,
                     moves: true,
                     decisive: params.decisive,
+                    dense: heuristic.is_some_and(|of| of.guide().is_some()),
                     ..LanesOptions::default()
                 };
                 Engine::Lanes(Box::new(grounded.lanes(&options)))
@@ -113,9 +125,10 @@ impl Crew {
         let fast = mast.and_then(|mast| mast.fast.as_ref());
         let n_roles = game.n_roles();
         let replay = fast.map(|fast| Replay::new(fast, n_roles));
+        let guide = heuristic.and_then(Heuristic::guide).cloned();
         Some(Worker {
             batch: Batch::new(n_roles),
-            flight: Flight::new(engine, replay, params, n_roles, (discount, seed)),
+            flight: Flight::new(engine, replay, guide, params, n_roles, (discount, seed)),
             next_lesson: 0,
         })
     }
@@ -160,10 +173,11 @@ impl UctBot {
         let n_threads = self.n_threads(limits);
         while self.workers.len() < n_threads {
             let seed = self.seed.wrapping_add(self.workers.len() as u64);
-            let mast = self.mast.as_ref();
+            let (mast, heuristic) = (self.mast.as_ref(), self.heuristic.as_ref());
+            let start = (self.discount, seed);
             let worker = self
                 .crew
-                .worker(&self.game, &self.params, mast, (self.discount, seed));
+                .worker(&self.game, &self.params, mast, heuristic, start);
             match worker {
                 Some(worker) => self.workers.push(worker),
                 None => return,
@@ -231,6 +245,10 @@ fn work(shared: &Mutex<Shared<'_, '_>>, worker: &mut Worker, goal: &Goal<'_>) {
         if has_flown {
             *n_in_flight -= worker.batch.n_playouts();
             bot.land(&worker.batch, &mut worker.flight, meter);
+            let cost = worker.flight.take_cost();
+            if let (Some(heuristic), Some(cost)) = (&mut bot.heuristic, cost) {
+                heuristic.add(cost);
+            }
         }
         let limits = goal.limits;
         let most = goal.until.saturating_sub(meter.n_playouts() + *n_in_flight);

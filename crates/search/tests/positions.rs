@@ -197,6 +197,7 @@ fn batches_find_what_single_simulations_find() {
         "agon:batch=64,batch_share=4",
         "cadia-2008:batch=64,batch_share=4",
         "cadia-2012:batch=200,batch_share=8",
+        "heuristic-combined:batch=64,batch_share=4",
     ];
     // What these do depends on how threads take turns, so they get more time.
     let threaded = [
@@ -413,7 +414,12 @@ fn story(game: &Arc<Game>, player: &str, limits: &Limits) -> String {
         let state = machine.state();
         let decision = bot.think(&state, role, limits, &mut unwatched);
         if let Some(mut account) = bot.account() {
+            // Times are never the same.
             account.tree.as_mut().expect("it has a tree").ns_per_level = None;
+            account.notes.retain(|(part, _)| *part != "heuristic");
+            if let Some(heuristic) = &mut account.heuristic {
+                (heuristic.ns_per_state, heuristic.share) = (0.0, 0.0);
+            }
             story.push_str(&format!("{account:?}\n"));
         }
         let of = |other: RoleId| match other == role {
@@ -463,6 +469,7 @@ fn the_same_seed_gives_the_same_tree_on_any_vectors() {
         (CONNECT_FOUR, "agon:batch=200"),
         (CONNECT_FOUR, "cadia-2009:batch=200"),
         (CONNECT_FOUR, "agon:batch=200,mast_choice=greedy"),
+        (CONNECT_FOUR, "heuristic-combined-mast-rave:batch=200"),
         (SMALL_CHECKERS, "agon:batch=200,fast_updates=100"),
         (
             SMALL_CHECKERS,
@@ -539,6 +546,7 @@ fn batches_go_on_to_the_end_of_a_match() {
         (SMALL_CHECKERS, "agon:batch=300,fast_updates=50"),
         (SKIRMISH, "agon:batch=300,fast_updates=50"),
         (CONNECT_FOUR, "cadia-2009:batch=300"),
+        (CONNECT_FOUR, "heuristic-combined:batch=300"),
         (TIC_TAC_TOE, "ary-amaf:batch=300,solver=yes"),
     ];
     for (sheet, player) in games {

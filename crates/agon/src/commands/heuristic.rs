@@ -193,8 +193,9 @@ struct Cost {
     relative: f64,
 }
 
-/// Rounds in which searches with and without the heuristic take turns, so that what else the machine does weighs on all alike.
-const ROUNDS: u64 = 7;
+/// Rounds in which searches with and without the heuristic take turns; the median counts, so that it does not matter what else
+/// the machine did in some of them.
+const ROUNDS: u64 = 9;
 
 /// Searches a state with each use of the heuristic, and without, by the time of this thread.
 fn costs(
@@ -204,37 +205,48 @@ fn costs(
     playouts: u64,
 ) -> anyhow::Result<Vec<Cost>> {
     let limits = Limits::playouts(playouts.div_ceil(ROUNDS));
-    let players = [
-        "trutman-uct",
-        "heuristic-playout",
-        "heuristic-tree",
-        "heuristic-combined",
-    ];
-    // Per player: simulations, seconds, and seconds and states of the heuristic.
-    let mut sums = [(0.0, 0.0, 0.0, 0.0); 4];
-    for round in 0..ROUNDS {
-        for (player, sum) in players.iter().zip(&mut sums) {
-            let mut bot = Preset::parse(player)?.bot(game, round);
-            let started = ThreadTime::now();
-            let report = bot.think(state, role, &limits, &mut |_| {}).report;
-            sum.0 += report.playouts as f64;
-            sum.1 += started.elapsed().as_secs_f64();
-            if let Some(cost) = bot.account().and_then(|account| account.heuristic) {
-                sum.2 += cost.ns_per_state * 1e-9 * cost.states as f64;
-                sum.3 += cost.states as f64;
+    let search = |player: &str, seed: u64| -> anyhow::Result<_> {
+        let mut bot = Preset::parse(player)?.bot(game, seed);
+        let started = ThreadTime::now();
+        let report = bot.think(state, role, &limits, &mut |_| {}).report;
+        let seconds = started.elapsed().as_secs_f64().max(1e-9);
+        let pace = seconds / report.playouts.max(1) as f64;
+        let cost = bot.account().and_then(|account| account.heuristic);
+        Ok((seconds, pace, cost))
+    };
+    let mut costs = Vec::new();
+    for player in ["heuristic-playout", "heuristic-tree", "heuristic-combined"] {
+        let mut ratios = Vec::new();
+        let (mut time, mut states, mut spent) = (0.0, 0.0, 0.0);
+        for round in 0..ROUNDS {
+            // Who comes second finds memory as the first left it, so they change places.
+            let mut order = ["trutman-uct", player];
+            if round % 2 == 1 {
+                order.reverse();
             }
+            let mut paces = [0.0; 2];
+            for name in order {
+                let (seconds, pace, cost) = search(name, round)?;
+                paces[usize::from(name == player)] = pace;
+                if name == player {
+                    time += seconds;
+                }
+                if let Some(cost) = cost {
+                    states += cost.states as f64;
+                    spent += cost.ns_per_state * 1e-9 * cost.states as f64;
+                }
+            }
+            ratios.push(paces[0] / paces[1]);
         }
+        ratios.sort_by(f64::total_cmp);
+        costs.push(Cost {
+            player,
+            share: f64::min(spent / time, 1.0),
+            ns_per_state: 1e9 * spent / f64::max(states, 1.0),
+            relative: ratios[ratios.len() / 2],
+        });
     }
-    let rate = |&(playouts, seconds, ..): &(f64, f64, f64, f64)| playouts / seconds.max(1e-9);
-    let plain = rate(&sums[0]);
-    let costs = players.into_iter().zip(&sums).skip(1);
-    let costs = costs.map(|(player, sum)| Cost {
-        player,
-        share: (sum.2 / sum.1.max(1e-9)).min(1.0),
-        ns_per_state: 1e9 * sum.2 / sum.3.max(1.0),
-        relative: rate(sum) / plain,
-    });
-    Ok(costs.collect())
+    Ok(costs)
 }
 
 impl Found {

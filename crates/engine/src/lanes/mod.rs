@@ -82,7 +82,8 @@ use job::Record;
 pub use job::{Cut, CutScore, Ending, Job};
 pub use kernel::Simd;
 pub use moves::Moves;
-pub use policy::{LanePolicy, LaneView};
+use policy::LaneByLane;
+pub use policy::{BlockPolicy, BlockView, LanePolicy, LaneView};
 pub use program::{DeferGoals, LanesProgram, LayoutOptions};
 use step::{Chooser, Run};
 pub use sums::{GoalSum, Sums};
@@ -110,6 +111,8 @@ pub struct LanesOptions {
     pub sums: bool,
     /// Whether wins at once are made and prevented in playouts, where the rules tell them at a small cost.
     pub decisive: bool,
+    /// Whether jobs of one playout fill a block before they go to the next one, for policies that look at whole blocks.
+    pub dense: bool,
 }
 
 /// How long to run.
@@ -134,8 +137,10 @@ pub struct Lanes {
     blocks: Vec<Block>,
     /// The next step of all blocks.
     now: u64,
-    /// The block that the next job goes to.
+    /// The block that the next job goes to, and how many of one playout go there in a row.
     next_block: usize,
+    n_in_a_row: u32,
+    n_left_in_row: u32,
     /// Per phase: whether playouts have started there.
     has_stage: Vec<bool>,
     /// Choices by weights, if they are not uniform.
@@ -174,6 +179,8 @@ impl Lanes {
             blocks: (0..N_BLOCKS).map(|_| Block::new(&program)).collect(),
             now: 0,
             next_block: 0,
+            n_in_a_row: if options.dense { 64 } else { 1 },
+            n_left_in_row: if options.dense { 64 } else { 1 },
             has_stage: vec![false; program.phases.len()],
             tables: None,
             workbench: Workbench::new(&all),
@@ -207,7 +214,11 @@ impl Lanes {
             }
             if job.n_playouts == 1 {
                 self.blocks[self.next_block].submit(job, phase, 1);
-                self.next_block = (self.next_block + 1) % N_BLOCKS;
+                self.n_left_in_row -= 1;
+                if self.n_left_in_row == 0 {
+                    self.n_left_in_row = self.n_in_a_row;
+                    self.next_block = (self.next_block + 1) % N_BLOCKS;
+                }
                 continue;
             }
             let n_all = job.n_playouts / N_BLOCKS as u32;
@@ -238,10 +249,15 @@ impl Lanes {
 
     /// Plays, and lets a policy choose in each lane.
     pub fn run_with(&mut self, until: Until, policy: &mut dyn LanePolicy) {
+        self.run_by(until, Some(&mut LaneByLane::new(policy)));
+    }
+
+    /// Plays, and lets a policy choose in each block of lanes.
+    pub fn run_with_blocks(&mut self, until: Until, policy: &mut dyn BlockPolicy) {
         self.run_by(until, Some(policy));
     }
 
-    fn run_by(&mut self, until: Until, mut policy: Option<&mut dyn LanePolicy>) {
+    fn run_by(&mut self, until: Until, mut policy: Option<&mut dyn BlockPolicy>) {
         self.forget();
         let mut n_left = match until {
             Until::Steps(n_steps) => n_steps,
@@ -386,7 +402,7 @@ impl Lanes {
     }
 
     /// All groups, so many steps.
-    fn round(&mut self, n_steps: u64, policy: Option<&mut dyn LanePolicy>) {
+    fn round(&mut self, n_steps: u64, policy: Option<&mut dyn BlockPolicy>) {
         let run = Run {
             program: &self.program,
             keep: self.keep,

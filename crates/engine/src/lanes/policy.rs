@@ -1,9 +1,12 @@
-//! Choosing lane by lane: a policy sees the state and the legal moves of one lane at a time. Complete, and much slower
-//! than a choice over rows.
+//! Choosing by a policy that looks at states, block by block or lane by lane.
+//!
+//! A [`BlockPolicy`] sees the rows of 64 lanes: for each state bit and each move the lanes in which it holds or is legal, and
+//! answers for all of them. It can share work between lanes. A [`LanePolicy`] sees the state and the legal moves of one
+//! lane at a time: complete, simple to write, and much slower than a choice over rows.
 
 use super::block::{Block, bits};
 use super::group::{ACTIVE, Group};
-use super::program::{FIRST_BASE, LanesProgram, RoleMoves};
+use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves};
 use super::transpose::rows_to_states;
 use crate::state::{MoveId, RoleId};
 
@@ -25,69 +28,194 @@ pub struct LaneView<'a> {
     pub state_words: &'a [u64],
 }
 
+/// Chooses the moves of a block of lanes.
+pub trait BlockPolicy {
+    /// Chooses for a role that may have a choice: for each lane that plays, the place of its move among [`BlockView::moves`].
+    /// The place of a move that is not legal there counts as that of the first one that is.
+    fn choose(&mut self, block: &BlockView<'_>, role: RoleId, places: &mut [u32; 64]);
+}
+
+/// 64 lanes that are about to move; bit k of a word belongs to lane k.
+pub struct BlockView<'a> {
+    program: &'a LanesProgram,
+    phase: &'a Phase,
+    block: &'a Block,
+    /// The rows of all blocks of the group, and where this block is among them.
+    rows: &'a [u64],
+    n_words: usize,
+    idx: usize,
+    now: u64,
+    seed: u64,
+    lanes: u64,
+}
+
+impl BlockView<'_> {
+    /// The lanes that play.
+    #[must_use]
+    pub fn lanes(&self) -> u64 {
+        self.lanes
+    }
+
+    /// The lanes in which each bit of the state is set, one word per bit. What it says of lanes that do not play is of no
+    /// meaning.
+    pub fn read_state(&self, bits_of_state: &mut [u64]) {
+        for (word, fixed) in bits_of_state.chunks_mut(64).zip(&self.phase.fixed) {
+            for (bit, lanes) in word.iter_mut().enumerate() {
+                *lanes = (fixed >> bit & 1).wrapping_neg();
+            }
+        }
+        for (&base, row) in self.program.bases.iter().zip(FIRST_BASE..) {
+            bits_of_state[base as usize] |= self.row(row);
+        }
+    }
+
+    /// The moves that a role may have now.
+    #[must_use]
+    pub fn moves(&self, role: RoleId) -> &[MoveId] {
+        match &self.phase.roles[role.idx()] {
+            RoleMoves::None => &[],
+            RoleMoves::Only(of, _) => std::slice::from_ref(of),
+            RoleMoves::Choice(choice) => &choice.moves,
+        }
+    }
+
+    /// The lanes in which one of these moves is legal, by its place.
+    #[must_use]
+    pub fn legal(&self, role: RoleId, place: usize) -> u64 {
+        match &self.phase.roles[role.idx()] {
+            RoleMoves::None => 0,
+            RoleMoves::Only(_, None) => !0,
+            RoleMoves::Only(_, Some(row)) => self.row(*row),
+            RoleMoves::Choice(choice) => self.row(choice.leaves.legal[place]),
+        }
+    }
+
+    /// A random number for a lane, for this step and role only. Policies that use no other keep playouts reproducible.
+    #[must_use]
+    pub fn random(&self, role: RoleId, lane: usize) -> u64 {
+        mix(self.seed, self.now, (role.idx() * 64 + lane) as u64)
+    }
+
+    #[inline]
+    fn row(&self, row: u32) -> u64 {
+        self.rows[row as usize * self.n_words + self.idx]
+    }
+}
+
+/// A policy for lanes as one for blocks.
+pub(super) struct LaneByLane<'a> {
+    policy: &'a mut dyn LanePolicy,
+    // Scratch.
+    states: Vec<u64>,
+    legal: Vec<MoveId>,
+    places: Vec<u32>,
+}
+
+impl<'a> LaneByLane<'a> {
+    pub(super) fn new(policy: &'a mut dyn LanePolicy) -> LaneByLane<'a> {
+        LaneByLane {
+            policy,
+            states: Vec::new(),
+            legal: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+}
+
+impl BlockPolicy for LaneByLane<'_> {
+    fn choose(&mut self, block: &BlockView<'_>, role: RoleId, places: &mut [u32; 64]) {
+        let n = block.program.n_state_words;
+        self.states.resize(64 * n, 0);
+        let rows = &block.rows[FIRST_BASE as usize * block.n_words..];
+        rows_to_states(
+            block.program,
+            rows,
+            block.n_words,
+            block.idx,
+            &mut self.states,
+        );
+        let moves = block.moves(role);
+        for lane in bits(block.lanes) {
+            let words = &mut self.states[lane * n..(lane + 1) * n];
+            for (word, fixed) in words.iter_mut().zip(&block.phase.fixed) {
+                *word |= fixed;
+            }
+            self.legal.clear();
+            self.places.clear();
+            for (place, &of) in moves.iter().enumerate() {
+                if block.legal(role, place) >> lane & 1 == 1 {
+                    self.legal.push(of);
+                    self.places.push(place as u32);
+                }
+            }
+            places[lane] = match self.places[..] {
+                [] => 0,
+                [only] => only,
+                _ => {
+                    let (tag, steps) = block.block.playout(lane, block.now);
+                    let view = LaneView {
+                        tag,
+                        steps,
+                        random: block.random(role, lane),
+                        state_words: words,
+                    };
+                    let chosen = self.policy.choose(&view, role, &self.legal);
+                    let at = self.legal.iter().position(|&of| of == chosen);
+                    self.places[at.unwrap_or(0)]
+                }
+            };
+        }
+    }
+}
+
 /// Sets the rows of moves of all lanes that play.
 pub(super) fn choose(
     program: &LanesProgram,
     group: &mut Group,
     blocks: &[Block],
     now: u64,
-    seeds: &[u64],
-    policy: &mut dyn LanePolicy,
+    policy: &mut dyn BlockPolicy,
 ) {
     let phase_idx = (now % program.phases.len() as u64) as usize;
     let phase = &program.phases[phase_idx];
     let n_words = group.n_words;
     clear(group, phase_idx, program);
-    let n = program.n_state_words;
-    let mut states = vec![0; 64 * n];
-    let (mut legal, mut moves_of) = (Vec::new(), Vec::new());
+    let mut places = [0; 64];
     for (idx, block) in blocks.iter().enumerate() {
         let lanes = group.mask(ACTIVE, idx);
         if lanes == 0 {
             continue;
         }
-        rows_to_states(
-            program,
-            &group.rows.words()[FIRST_BASE as usize * n_words..],
-            n_words,
-            idx,
-            &mut states,
-        );
-        for lane in bits(lanes) {
-            let words = &mut states[lane * n..(lane + 1) * n];
-            words
-                .iter_mut()
-                .zip(&phase.fixed)
-                .for_each(|(word, fixed)| *word |= fixed);
-            for (role, moves) in phase.roles.iter().enumerate() {
-                let RoleMoves::Choice(choice) = moves else {
-                    continue;
+        for (role, moves) in phase.roles.iter().enumerate() {
+            let RoleMoves::Choice(choice) = moves else {
+                continue;
+            };
+            let view = BlockView {
+                program,
+                phase,
+                block,
+                rows: group.rows.words(),
+                n_words,
+                idx,
+                now,
+                seed: group.seeds[idx],
+                lanes,
+            };
+            policy.choose(&view, RoleId(role as u16), &mut places);
+            let rows = group.rows.words_mut();
+            for lane in bits(lanes) {
+                let is_legal = |leaf: usize| {
+                    let row = choice.leaves.legal[leaf];
+                    rows[row as usize * n_words + idx] >> lane & 1 == 1
                 };
-                let rows = group.rows.words_mut();
-                let is_on = |row: u32| rows[row as usize * n_words + idx] >> lane & 1 == 1;
-                legal.clear();
-                legal.extend(
-                    (0..choice.moves.len()).filter(|&leaf| is_on(choice.leaves.legal[leaf])),
-                );
-                let leaf = match legal.as_slice() {
-                    [] => continue,
-                    [only] => *only,
-                    several => {
-                        let (tag, steps) = block.playout(lane, now);
-                        let view = LaneView {
-                            tag,
-                            steps,
-                            random: mix(seeds[idx], now, (role * 64 + lane) as u64),
-                            state_words: words,
-                        };
-                        moves_of.clear();
-                        moves_of.extend(several.iter().map(|&leaf| choice.moves[leaf]));
-                        let chosen = policy.choose(&view, RoleId(role as u16), &moves_of);
-                        let place = moves_of.iter().position(|&of| of == chosen);
-                        several[place.unwrap_or(0)]
-                    }
+                let chosen = places[lane] as usize;
+                let chosen = match chosen < choice.moves.len() && is_legal(chosen) {
+                    true => Some(chosen),
+                    false => (0..choice.moves.len()).find(|&leaf| is_legal(leaf)),
                 };
-                rows[choice.leaves.does[leaf] as usize * n_words + idx] |= 1 << lane;
+                if let Some(leaf) = chosen {
+                    rows[choice.leaves.does[leaf] as usize * n_words + idx] |= 1 << lane;
+                }
             }
         }
     }

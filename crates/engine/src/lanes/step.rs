@@ -9,7 +9,7 @@ use super::block::{Block, StageRows};
 use super::choose::{choose, count};
 use super::group::{ACTIVE, ENDING, Group, Keep, STUCK, TAKEN, collect_goals};
 use super::kernel::Simd;
-use super::policy::{self, LanePolicy};
+use super::policy::{self, BlockPolicy};
 use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
 use super::random::Random;
 use super::sums::GoalsOfBlock;
@@ -31,7 +31,7 @@ pub(super) struct Run<'a> {
 /// Who chooses, if the choice is not uniform.
 pub(super) struct Chooser<'t, 'p> {
     pub(super) tables: Option<&'t Tables>,
-    pub(super) policy: Option<&'p mut dyn LanePolicy>,
+    pub(super) policy: Option<&'p mut dyn BlockPolicy>,
 }
 
 /// Runs a group for some steps.
@@ -174,9 +174,7 @@ unsafe fn step<V: Vector>(
             }
         }
         if let Some(policy) = &mut chooser.policy {
-            let seeds = std::mem::take(&mut group.seeds);
-            policy::choose(run.program, group, blocks, now, &seeds, &mut **policy);
-            group.seeds = seeds;
+            policy::choose(run.program, group, blocks, now, &mut **policy);
         }
         for (role, moves) in phase.roles.iter().enumerate() {
             let (RoleMoves::Choice(choice), Some(scratch)) =

@@ -29,6 +29,8 @@ const MOST_GROWTH: usize = 3;
 const BEFORE: usize = 8;
 /// Networks that read more signals are left alone: a player has no time for that.
 const LARGEST: usize = 100_000;
+/// Formulas that read more signals before they are tidied up are given up halfway, for the same reason.
+const MOST_MADE: usize = 600_000;
 /// Signals of a conjunction that can be a reason: one after the other is tried until formulas are small enough.
 const WIDEST: [usize; 2] = [usize::MAX, 8];
 
@@ -257,8 +259,11 @@ impl<'a> Composer<'a> {
         })
     }
 
-    /// A move is made; nothing if what recurses depends on it.
+    /// A move is made; nothing if what recurses depends on it, or there are too many formulas.
     fn make(&mut self, of: usize) -> Option<()> {
+        if self.builder.n_edges() > MOST_MADE {
+            return None;
+        }
         let input = self.now.network.input(self.first_input + of as u32);
         self.now.forget();
         self.now.touch(input, Signal::TRUE);
