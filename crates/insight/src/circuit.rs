@@ -133,6 +133,12 @@ impl Circuit {
         self.gates.len()
     }
 
+    /// Length of a tape, on average.
+    pub(crate) fn mean_tape(&self) -> usize {
+        let n_tapes = self.tape_of.iter().filter(|tape| !tape.is_empty()).count();
+        self.tapes.len() / n_tapes.max(1)
+    }
+
     /// Whether each move that matters has a tape, and there are no loops.
     pub(crate) fn has_all_tapes(&self) -> bool {
         let mut moves = self.own.iter().zip(&self.tape_of);

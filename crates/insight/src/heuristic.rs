@@ -159,6 +159,12 @@ impl ActionHeuristic {
         self.roles[role.idx()].circuit.n_gates()
     }
 
+    /// Number of those gates that a move of the role changes, on average.
+    #[must_use]
+    pub fn n_gates_per_move(&self, role: RoleId) -> usize {
+        self.roles[role.idx()].circuit.mean_tape()
+    }
+
     /// Evaluates the moves of a role.
     #[must_use]
     pub fn evaluator(&self, role: RoleId) -> Evaluator {

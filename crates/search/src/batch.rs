@@ -176,7 +176,7 @@ impl UctBot {
     }
 
     /// Gates of a playout, over all its steps.
-    fn cost(&self) -> u64 {
+    pub(crate) fn cost(&self) -> u64 {
         let (sum, n) = self.lengths;
         sum * self.gates_per_step / n.max(1)
     }

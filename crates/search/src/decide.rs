@@ -104,7 +104,7 @@ impl UctBot {
             return mean;
         }
         let later = self.tree.later(edge..edge + 1)[0];
-        let beta = rave::beta(self.params.rave_k, self.tree.node(root).visits);
+        let beta = rave::beta(self.select.rave_k(), self.tree.node(root).visits);
         match self.params.rave {
             RaveKind::Amaf if later.visits > 0 => f64::from(later.mean),
             RaveKind::Rave | RaveKind::Grave if later.visits > 0 && beta >= rave::LEAST_BETA => {
@@ -291,12 +291,13 @@ impl UctBot {
             RaveKind::Off => {}
             RaveKind::Rave | RaveKind::Grave => {
                 let visits = self.root.map_or(0, |root| self.tree.node(root).visits);
-                let beta = rave::beta(self.params.rave_k, visits);
+                let beta = rave::beta(self.select.rave_k(), visits);
                 let part = match self.params.rave {
                     RaveKind::Grave => "grave",
                     _ => "rave",
                 };
-                notes.push((part, format!("weighs {beta:.3} at the root")));
+                let k = self.select.rave_k();
+                notes.push((part, format!("weighs {beta:.3} at the root, k is {k:.0}")));
             }
             RaveKind::Amaf => notes.push(("amaf", "alone decides".to_owned())),
         }

@@ -32,6 +32,10 @@ use crate::walker::Walker;
 /// So many values are kept at most, and those of a node fill whole vectors of this size.
 const MOST_PRIORS: usize = 1 << 24;
 const VECTOR: usize = 4;
+/// Legal moves of a state, about.
+const SOME_MOVES: usize = 8;
+/// To evaluate a state is much if it is more than one part in so many of a playout.
+const LARGE_SHARE: u64 = 5;
 /// One state in so many is timed; roles take turns, so it is an odd number.
 const TIMED: u64 = 17;
 /// A state that took so many times longer than others was interrupted, which is looked at after a few.
@@ -53,8 +57,11 @@ pub(crate) struct Heuristic {
     n_roles: usize,
     /// Per role, if its formulas tell anything.
     evaluators: Vec<Option<Evaluator>>,
-    /// Per role: visits that a node needs before it is looked at.
+    /// Per role: gates that are computed for a node, about, and visits that it needs before it is looked at.
+    sizes: Vec<u64>,
     due: Vec<u32>,
+    /// The factor on these where playouts are short.
+    patience: u32,
     /// How it came about, or why there is none.
     about: String,
     /// How moves are drawn in the lanes, if they can be there.
@@ -84,7 +91,9 @@ impl Heuristic {
             params: params.clone(),
             n_roles: game.n_roles(),
             evaluators: (0..game.n_roles()).map(|_| None).collect(),
+            sizes: vec![0; game.n_roles()],
             due: vec![0; game.n_roles()],
+            patience: 1,
             about: String::new(),
             guide: None,
             places: Vec::new(),
@@ -120,6 +129,8 @@ impl Heuristic {
             if made.tells(role) {
                 self.evaluators[role.idx()] = Some(made.evaluator(role));
                 self.due[role.idx()] = due(self.params.heuristic_visits, made.n_gates(role));
+                let per_move = made.n_gates_per_move(role);
+                self.sizes[role.idx()] = (made.n_gates(role) + SOME_MOVES * per_move) as u64;
                 n_gates += made.n_gates(role);
             }
         }
@@ -156,6 +167,13 @@ impl Heuristic {
         self.n_states += cost.n_states;
         self.n_timed += cost.n_timed;
         self.time += cost.time;
+    }
+
+    /// A playout computes so many gates, about. Where that is little beside what is computed for a node, nodes are looked at later.
+    pub(crate) fn compare(&mut self, n_gates_of_playout: u64) {
+        let size = self.sizes.iter().copied().max().unwrap_or(0);
+        let is_short = n_gates_of_playout > 0 && size > n_gates_of_playout / LARGE_SHARE;
+        self.patience = if is_short { 2 } else { 1 };
     }
 
     /// Whether it draws moves outside the tree, which depend on the state.
@@ -246,7 +264,7 @@ impl Heuristic {
     /// Values of the moves of a role in a node, 0 to 100, if the node has enough visits and they are not all alike.
     #[inline]
     pub(crate) fn prior(&mut self, tree: &Tree, node: NodeId, role: usize) -> Option<&[f32]> {
-        let is_due = tree.node(node).visits >= self.due[role]
+        let is_due = tree.node(node).visits >= self.due[role].saturating_mul(self.patience)
             && tree.span(node, role).len() > 1
             && self.guides_tree(role);
         if !is_due {
@@ -396,7 +414,9 @@ mod tests {
             params,
             n_roles: 1,
             evaluators: vec![None],
+            sizes: vec![0],
             due: vec![0],
+            patience: 1,
             about: String::new(),
             guide: None,
             places: Vec::new(),

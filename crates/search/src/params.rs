@@ -323,6 +323,8 @@ params! {
         rave: RaveKind = RaveKind::Off, in RaveKind::ALL;
         /// Visits at which RAVE and tree count alike: k in sqrt(k / (3 N + k)) (CadiaPlayer 500).
         rave_k: f64 = 500.0, in 0.0..=1e9;
+        /// Whether k is lowered where moves are worth something else later than now, as far as the tree has seen that.
+        rave_fit: bool = false, in YES_OR_NO;
         /// Where the exploration bonus goes with RAVE: on both parts (the program of 2012) or on the mix.
         rave_bonus: RaveBonus = RaveBonus::Both, in RaveBonus::ALL;
         /// Visits that a state needs for its statistics to be used by GRAVE (Cazenave 2015; Sironi's player 50).

@@ -239,6 +239,7 @@ pub const PRESETS: &[PresetInfo] = &[
             MAST,
             ("fast", "types"),
             RAVE,
+            ("rave_fit", "true"),
             CUTOFF,
             ("cutoff_inner", "true"),
             URGENCY,

@@ -12,11 +12,16 @@
 //! GRAVE takes these statistics from the last state on the way that has enough visits, which below it serves all states with
 //! few; there all moves learn. A move that is not legal there has none.
 //!
-//! In: the moves of a simulation and the values of its steps, last step first. Out: means in the tree; β.
+//! How soon the tree should be trusted depends on the game: where stones are put for good, a move is worth later about what it
+//! is worth now; where pieces move about, it is another move. At k visits the means of RAVE are as far off by what they are about,
+//! b², as those of the tree by chance, σ² / n. So k can be fitted: b² is seen where both are known well.
+//!
+//! In: the moves of a simulation and the values of its steps, last step first. Out: means in the tree; β, k.
 //!
 //! - Gelly and Silver 2007, Combining Online and Offline Knowledge in UCT
 //! - Finnsson and Björnsson 2011, CadiaPlayer: Search-Control Techniques
 //! - Cazenave 2015, Generalized Rapid Action Value Estimation (GRAVE)
+//! - Silver 2009, Reinforcement Learning and Simulation-Based Search in Computer Go (the bias of RAVE)
 
 use agon_engine::MoveId;
 
@@ -29,6 +34,59 @@ pub(crate) const LEAST_BETA: f64 = 0.01;
 #[inline]
 pub(crate) fn beta(k: f64, visits: u32) -> f64 {
     (k / (3.0 * f64::from(visits) + k)).sqrt()
+}
+
+/// States with so many visits are looked at to fit k, and moves in them with so many.
+const KNOWN_STATE: u32 = 2000;
+const KNOWN_MOVE: u32 = 50;
+/// What was assumed at first counts as so many moves that were looked at.
+const ASSUMED: f64 = 4.0;
+/// No k is lower.
+const LEAST_K: f64 = 25.0;
+
+/// The k that fits what the tree has seen, this one at most.
+pub(crate) fn fitted_k(tree: &Tree, n_roles: usize, most: f64) -> f64 {
+    // Squares of what RAVE is off by, chance apart; variances of simulations; how many of them are independent.
+    let (mut squares, mut variances, mut n) = (0.0, 0.0, 0.0);
+    for node in tree
+        .ids()
+        .filter(|&node| tree.node(node).visits >= KNOWN_STATE)
+    {
+        for role in 0..n_roles {
+            let span = tree.span(node, role);
+            let pairs = tree.edges(span.clone()).iter().zip(tree.later(span));
+            let known = pairs.filter(|(edge, later)| edge.visits.min(later.visits) >= KNOWN_MOVE);
+            let known = known.map(|(edge, later)| {
+                let mean = edge.mean();
+                let variance = mean * (100.0 - mean);
+                let by_chance = variance / f64::from(edge.visits);
+                (f64::from(later.mean) - mean, variance, by_chance)
+            });
+            // What all are off by changes no choice.
+            let (mut count, mut sum, mut square, mut chance) = (0.0, 0.0, 0.0, 0.0);
+            let mut variance = 0.0;
+            for (off, of_one, by_chance) in known {
+                count += 1.0;
+                sum += off;
+                square += off * off;
+                chance += by_chance;
+                variance += of_one;
+            }
+            if count > 1.0 {
+                let free = count - 1.0;
+                squares += square - sum * sum / count - chance * free / count;
+                variances += variance * free / count;
+                n += free;
+            }
+        }
+    }
+    if n == 0.0 {
+        return most;
+    }
+    let variance = variances / n;
+    let assumed = variance / most.max(1.0);
+    let bias = (squares.max(0.0) + ASSUMED * assumed) / (n + ASSUMED);
+    (variance / bias).clamp(LEAST_K.min(most), most)
 }
 
 /// The moves that each role has made in the part of a simulation walked so far, from its end.
@@ -149,6 +207,32 @@ mod tests {
         assert_eq!(beta(500.0, 500), 0.5);
         assert!((beta(500.0, 5000) - 0.179_605).abs() < 1e-6);
         assert_eq!(beta(0.0, 1), 0.0);
+    }
+
+    /// k fitted to a state with two moves, tried 1000 times each, with means of 40 and 60 and these of later moves.
+    fn k_by(later: [f32; 2], n_tried: u32) -> f64 {
+        let mut tree = Tree::new(1, true, true);
+        let node = tree.add_node(0, State::default(), 0);
+        tree.add_moves(&[MoveId(0), MoveId(1)]);
+        tree.node_mut(node).visits = 2000;
+        for (edge, mean) in [(0, 40.0), (1, 60.0)] {
+            (0..n_tried).for_each(|_| tree.edge_mut(edge).add(mean));
+            tree.later_mut(edge).visits = n_tried;
+            tree.later_mut(edge).mean = later[edge];
+        }
+        fitted_k(&tree, 1, 500.0)
+    }
+
+    #[test]
+    fn k_is_fitted_as_by_hand() {
+        // Off by 15 and -15: squares of 450, of which chance is 2400 / 1000; variances are 2400, so 500 stands for a bias of 4.8.
+        let expected = 2400.0 / ((447.6 + 4.0 * 4.8) / 5.0);
+        let found = k_by([55.0, 45.0], 1000);
+        assert!((found / expected - 1.0).abs() < 1e-3, "{found}, {expected}");
+        // All off by the same, or nothing known: the k that was given.
+        assert_eq!(k_by([70.0, 90.0], 1000), 500.0);
+        assert_eq!(k_by([55.0, 45.0], 49), 500.0);
+        assert_eq!(k_by([100.0, 0.0], 1000), LEAST_K);
     }
 
     #[test]

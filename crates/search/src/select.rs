@@ -30,6 +30,8 @@ pub(crate) struct Select {
     // Constant.
     params: Params,
     logs: Vec<f64>,
+    // Changed now and then.
+    rave_k: f64,
     // Changed by each simulation: the state whose statistics of later moves GRAVE uses.
     reference: NodeId,
     // Scratch: the moves of the state that were never tried, and what the reference knows of all.
@@ -42,12 +44,25 @@ impl Select {
     pub(crate) fn new(params: &Params) -> Select {
         Select {
             params: params.clone(),
+            rave_k: params.rave_k,
             logs: (0..N_KNOWN).map(|n| libm::log(n.max(1) as f64)).collect(),
             reference: NodeId::NONE,
             fresh: Vec::new(),
             referred: Vec::new(),
             scores: Scores::default(),
         }
+    }
+
+    /// Fits k of RAVE to what the tree has seen, if it should be.
+    pub(crate) fn fit(&mut self, tree: &Tree, n_roles: usize) {
+        if self.params.rave_fit && self.params.rave == RaveKind::Rave {
+            self.rave_k = rave::fitted_k(tree, n_roles, self.params.rave_k);
+        }
+    }
+
+    /// k of RAVE.
+    pub(crate) fn rave_k(&self) -> f64 {
+        self.rave_k
     }
 
     /// Whether a state is one that those below it refer to.
@@ -172,7 +187,7 @@ impl Select {
                     true => &self.referred,
                     false => tree.later(span.clone()),
                 };
-                let beta = rave::beta(params.rave_k, visits);
+                let beta = rave::beta(self.rave_k, visits);
                 if beta < rave::LEAST_BETA {
                     scores.fill(edges, prior, plain);
                     return scores.highest(edges, random);

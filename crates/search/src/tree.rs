@@ -333,6 +333,11 @@ impl Tree {
         self.nodes.len()
     }
 
+    /// All nodes.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
     /// Memory in use.
     pub(crate) fn bytes(&self) -> usize {
         self.nodes.len() * self.bytes_per_node()

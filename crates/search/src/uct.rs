@@ -49,6 +49,8 @@ use crate::workers::{Crew, Worker};
 const FIRST_REPORT: u64 = 256;
 /// A sweep goes on for at least so many transitions at a time.
 const LEAST_EFFORT: u64 = 32;
+/// After so many simulations one by one k of RAVE is fitted again.
+const FITTED: u64 = 2048;
 /// One simulation in so many is timed.
 const TIMED: u64 = 32;
 
@@ -76,7 +78,7 @@ pub struct UctBot {
     last: Option<State>,
     // Changed by each simulation.
     pub(crate) walker: Walker,
-    select: Select,
+    pub(crate) select: Select,
     pub(crate) seen: Option<Seen>,
     pub(crate) path: Path,
     /// The moves of the whole simulation, step by step, in the order of the roles.
@@ -260,6 +262,13 @@ impl UctBot {
     /// One simulation. `None` if a limit came first; nothing is learned from it then.
     fn simulate(&mut self, root: NodeId, role: RoleId, meter: &mut Meter<'_>) -> Option<()> {
         let is_timed = self.work.simulations.is_multiple_of(TIMED);
+        if self.work.simulations.is_multiple_of(FITTED) {
+            self.select.fit(&self.tree, self.n_roles);
+        }
+        if self.work.simulations.is_power_of_two() {
+            let cost = self.cost();
+            self.heuristic.iter_mut().for_each(|of| of.compare(cost));
+        }
         let n_before = meter.n_transitions();
         self.work.watch.start(is_timed);
         self.path.nodes.clear();

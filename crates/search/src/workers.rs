@@ -260,12 +260,17 @@ fn work(shared: &Mutex<Shared<'_, '_>>, worker: &mut Worker, goal: &Goal<'_>) {
             bot.work.watch.stop();
             return;
         };
+        let n_playouts = meter.n_playouts();
+        let is_told = n_playouts >= worker.next_lesson;
+        if is_told {
+            // Before anything of this worker is in flight.
+            bot.select.fit(&bot.tree, bot.n_roles);
+        }
         bot.take_off(&mut worker.batch, goal.root, plan, meter);
         *n_in_flight += worker.batch.n_playouts();
         bot.work.n_batches += 1;
-        let n_playouts = meter.n_playouts();
         let mut lesson = None;
-        if n_playouts >= worker.next_lesson {
+        if is_told {
             lesson = bot.lesson();
             worker.next_lesson = n_playouts + (n_playouts / LESSON_SHARE).max(FIRST_LESSON);
         }
