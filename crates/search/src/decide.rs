@@ -349,6 +349,9 @@ impl UctBot {
     fn batches(&self) -> String {
         let n = self.work.n_batches;
         let mut text = match self.crew {
+            Crew::Nobody if self.game.grounded().is_some() => {
+                "simulations ran one by one: playouts look at more than the lanes do".to_owned()
+            }
             Crew::Nobody => "the game has no lanes; simulations ran one by one".to_owned(),
             Crew::Scalar => format!("one by one, on {} threads", self.workers.len().max(1)),
             Crew::Lanes => {

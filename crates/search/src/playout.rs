@@ -9,6 +9,7 @@
 use agon_engine::{Goal, RoleId};
 
 use crate::cutoff::{Cut, Cutoff};
+use crate::heuristic::Heuristic;
 use crate::limits::Meter;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
@@ -25,7 +26,12 @@ impl UctBot {
         self.show_path(None);
         let depth = self.depth + self.path.nodes.len() as u32 - 1;
         let is_watched = self.cutoff.as_ref().is_some_and(Cutoff::is_watching);
-        let patience = self.walker.patience();
+        // To evaluate a large formula can take longer than a whole playout.
+        let is_guided = self
+            .heuristic
+            .as_ref()
+            .is_some_and(Heuristic::looks_at_states);
+        let patience = if is_guided { 1 } else { self.walker.patience() };
         let mut steps = 0;
         let mut cut = Cut::Goals;
         loop {
