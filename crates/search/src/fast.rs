@@ -256,7 +256,10 @@ impl Fast {
             n_roles,
             lambda: params.fast_lambda,
             alpha: params.fast_alpha,
-            share: params.fast_share,
+            share: match features {
+                Features::Types => params.fast_share,
+                Features::Cells => params.fast_share_cells,
+            },
             gamma: params.fast_discount,
             cell_factor: params.fast_cells,
             weight: params.fast_weight,

@@ -309,6 +309,8 @@ params! {
         fast_discount: f64 = 0.999, in 0.5..=1.0;
         /// Most of what FAST got wrong in a simulation that it corrects by it, so that sums over many steps do not overshoot.
         fast_share: f64 = 0.1, in 0.0..=1.0;
+        /// The same for weights of places, of which there are many: a share of 0.1 gave some of them weights by chance.
+        fast_share_cells: f64 = 0.01, in 0.0..=1.0;
         /// Factor c on the weight of a place (CadiaPlayer).
         fast_cells: f64 = 5.0, in 0.0..=1000.0;
         /// What FAST thinks of a move that takes nothing where something can be taken (CadiaPlayer).
