@@ -1,8 +1,8 @@
 //! Simulations outside the tree: to the end of the match, or until they are cut.
 //!
-//! Every role picks by MAST, by a heuristic, or all moves alike. A playout can be broken off by a limit between any two looks at the clock,
-//! because one step on the interpreter can take longer than a whole match on a network. While early cutoffs are being
-//! decided on, the states of whole simulations are shown to them.
+//! Every role picks by MAST, by a heuristic, or all moves alike. A playout can be broken off by a limit between any two looks at
+//! the clock, because one step on the interpreter can take longer than a whole match on a network. While early cutoffs are
+//! being decided on, the states of whole simulations are shown to them.
 //!
 //! In: a bot whose walker stands in the new node and whose first joint move is chosen. Out: values of all roles.
 

@@ -1,8 +1,8 @@
 //! Who flies batches: one worker per thread, all on one tree.
 //!
-//! A worker has lanes of its own, or a bot to play for it where there are none. It takes the tree for itself to back up what it has played and to choose what it plays next,
-//! and plays without it, so that the others can have it meanwhile. The thread that thinks is a worker too. With one
-//! thread, all of it happens in one order, and the same seed gives the same tree.
+//! A worker has lanes of its own, or a bot to play for it where there are none. It takes the tree for itself to back up what it
+//! has played and to choose what it plays next, and plays without it, so that the others can have it meanwhile. The thread
+//! that thinks is a worker too. With one thread, all of it happens in one order, and the same seed gives the same tree.
 //!
 //! A worker whose thread panics is gone, and what it had in flight does not land; the others go on, and the bot answers from
 //! what is in the tree.

@@ -293,8 +293,12 @@ fn wrapped(text: &str) -> String {
 
 /// How much was played, and with which budgets.
 fn played_words(comparisons: &[Comparison]) -> String {
-    let counts: Vec<usize> = comparisons.iter().map(|of| of.matches).collect();
-    let (least, most) = (counts.iter().min(), counts.iter().max());
+    let counts = || comparisons.iter().map(|of| of.matches);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let matches = match least == most {
+        true => most.to_string(),
+        false => format!("{least} to {most}"),
+    };
     let mut budgets: Vec<String> = Vec::new();
     for budget in comparisons.iter().filter_map(|of| of.budget) {
         // Transitions differ by game.
@@ -308,12 +312,8 @@ fn played_words(comparisons: &[Comparison]) -> String {
             budgets.push(words);
         }
     }
-    format!(
-        "{} to {} matches per cell, {} per move",
-        least.unwrap_or(&0),
-        most.unwrap_or(&0),
-        budgets.join(" or ")
-    )
+    let budgets = budgets.join(" or ");
+    format!("{matches} matches per cell, {budgets} per move")
 }
 
 #[cfg(test)]

@@ -56,8 +56,8 @@ impl BlockView<'_> {
         self.lanes
     }
 
-    /// The lanes in which each bit of the state is set, one word for each of the bits that the words of a state have. What it says of lanes that do not play is of no
-    /// meaning.
+    /// The lanes in which each bit of the state is set: one word for each of the bits that the words of a state have. What it
+    /// says of lanes that do not play is of no meaning.
     pub fn read_state(&self, bits_of_state: &mut [u64]) {
         for (word, fixed) in bits_of_state.chunks_mut(64).zip(&self.phase.fixed) {
             for (bit, lanes) in word.iter_mut().enumerate() {
