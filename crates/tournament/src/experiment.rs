@@ -92,7 +92,8 @@ pub struct Overrides {
     pub budget: Option<BudgetPlan>,
     /// Another seed.
     pub seed: Option<u64>,
-    /// Ends cells early.
+    /// Ends cells early: those of which the paper is sure as soon as their sign is clear, the others, which have no sign to be
+    /// looked for, after the fewest matches of the test.
     pub sprt: Option<Sprt>,
 }
 
@@ -182,6 +183,15 @@ impl Experiment {
         overrides.games.unwrap_or(scaled.max(FEWEST))
     }
 
+    /// Matches of a cell of which the paper is sure, or is not.
+    fn games_of_cell(&self, is_sure: bool, overrides: &Overrides) -> u32 {
+        let games = self.games_with(overrides);
+        match overrides.sprt {
+            Some(sprt) if !is_sure => games.min(sprt.min_games.max(FEWEST)),
+            _ => games,
+        }
+    }
+
     /// A cell to play per cell of the table, row by row.
     ///
     /// # Errors
@@ -201,6 +211,7 @@ impl Experiment {
             });
         }
         let mut cells = Vec::new();
+        let mut published = self.published.iter();
         for row in &self.rows {
             let roles = || ExperimentError::Roles(row.game.clone());
             let sheet = sheets.get(&row.game).ok_or_else(roles)?;
@@ -210,8 +221,9 @@ impl Experiment {
             let of_game = budgets.first().copied().unwrap_or(Budget::Playouts(1));
             for (pair, column) in pairs.iter().zip(&self.columns) {
                 let is_timed = !of_game.is_repeatable();
+                let is_sure = published.next().is_some_and(Published::is_significant);
                 let terms = Terms {
-                    n_matches: self.games_with(overrides),
+                    n_matches: self.games_of_cell(is_sure, overrides),
                     seed: overrides.seed.unwrap_or(self.seed),
                     start_clock: is_timed.then_some(of_game.amount()),
                     play_clock: None,
@@ -619,6 +631,27 @@ mod tests {
         let lists = [results.clone(), results.clone(), results.clone(), results];
         let comparisons = table().compare(&lists);
         comparisons.iter().map(|of| of.verdict.words()).collect()
+    }
+
+    #[test]
+    fn a_sequential_test_spends_matches_where_the_paper_is_sure() {
+        let mut overrides = Overrides::default();
+        let table = table();
+        let games = |is_sure, overrides: &Overrides| table.games_of_cell(is_sure, overrides);
+        assert_eq!(
+            [games(true, &overrides), games(false, &overrides)],
+            [200, 200]
+        );
+        overrides.sprt = Some(Sprt::of_sign(18.0, 40));
+        assert_eq!(
+            [games(true, &overrides), games(false, &overrides)],
+            [200, 40]
+        );
+        overrides.games = Some(10);
+        assert_eq!(
+            [games(true, &overrides), games(false, &overrides)],
+            [10, 10]
+        );
     }
 
     #[test]

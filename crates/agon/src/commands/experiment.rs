@@ -33,8 +33,9 @@ const TABLES: &[&str] = &[
 ];
 /// Where results are kept unless somebody says otherwise.
 const STORE: &str = "experiments.sqlite";
-/// A sequential test asks for a sign beyond this difference either way.
-const SPRT_ELO: f64 = 35.0;
+/// A sequential test asks for a sign beyond this difference either way. With it a test that ends within 200 matches also has an interval
+/// that leaves zero out.
+const SPRT_ELO: f64 = 18.0;
 /// Words for people are not wider than this.
 const WIDTH: usize = 100;
 /// Fewest matches before it may stop.
@@ -68,7 +69,7 @@ pub(crate) struct Args {
     /// Play with the clock of the paper, which is not repeatable
     #[arg(long)]
     clock: bool,
-    /// End a cell after 40 matches or later, as soon as its sign is clear
+    /// End a cell after 40 matches or later, as soon as its sign is clear, or if the paper is not sure of one
     #[arg(long)]
     sprt: bool,
     /// Seed of everything [default: that of the table]
