@@ -385,12 +385,14 @@ params! {
         batch_leaves: u32 = 128, in 1..=65_536;
         /// Playouts from each leaf of a batch: as many as fill the lanes, more where they cost little, or so many.
         batch_each: Count = Count::Auto, in 1..=65_536_u32;
+        /// Most visits that the playouts of a leaf count as in the tree, with their mean.
+        batch_visits: u32 = 4, in 1..=65_536;
         /// Nodes that the tree must have for each leaf of a batch.
         batch_share: u32 = 32, in 1..=1000;
         /// What a simulation in flight counts, in lost ones (Enzenberger and Müller 2010, virtual loss).
         virtual_loss: f64 = 0.5, in 0.0..=100.0;
         /// Playouts of each leaf that are recorded move by move, for MAST, RAVE and AMAF.
-        batch_records: u32 = 2, in 1..=1000;
+        batch_records: u32 = 4, in 1..=1000;
         /// Most steps of a random game. One that goes on longer is cut and judged by the goals of its last state.
         most_steps: u32 = 100_000, in 1..=100_000_000;
     }
