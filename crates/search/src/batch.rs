@@ -7,8 +7,8 @@
 //!
 //! How many leaves fly depends on the size of the tree, never on the clock: none as long as little is known, then a fixed share,
 //! because leaves chosen without knowing what became of the others are chosen worse. Each is played from several times,
-//! which costs little as long as there are free lanes, and more often where playouts are short beside the work in the tree. But
-//! playouts from one state tell less than as many from different ones, so that they count as a few visits with their mean.
+//! which costs little as long as there are free lanes, and more often where playouts are short beside the work in the tree. Since
+//! playouts from one state tell less than as many from different ones, they may count as fewer visits, with the mean of all.
 //! Where playouts are counted, only a small share of all flies at a time. So a small budget is spent one by one,
 //! and the same seed gives the same tree.
 //!
@@ -40,10 +40,10 @@ const NODES_OF_SEVERAL: u64 = 1024;
 const BUDGET_SHARE: u64 = 1024;
 /// Playouts that run at once, and how often a leaf is played from.
 const LANES: u64 = 512;
-const LEAST_EACH: u64 = 8;
+const LEAST_EACH: u64 = 4;
 const MOST_EACH: u64 = 16;
 /// Gates, over all steps, of the playouts that cost about as much as choosing their leaf.
-const CHEAP: u64 = 120_000;
+const CHEAP: u64 = 60_000;
 
 /// Leaves in flight.
 #[derive(Default)]
@@ -185,13 +185,21 @@ impl UctBot {
     }
 
     /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
-    /// beside the tree.
+    /// beside the tree. Where all of them count as visits it is not more often than leaves have moves to begin with; otherwise it
+    /// is twice as often.
     fn n_each(&self, n_leaves: u64) -> u64 {
         if let Count::Exactly(n) = self.params.batch_each {
             return u64::from(n);
         }
-        let cheap = (CHEAP / self.cost().max(1)).clamp(LEAST_EACH, MOST_EACH);
-        (LANES / n_leaves).clamp(1, MOST_EACH).max(cheap)
+        let all_count = u64::from(self.params.batch_visits) >= MOST_EACH;
+        let fold = if all_count { 1 } else { 2 };
+        let cheap = (fold * CHEAP / self.cost().max(1)).clamp(fold * LEAST_EACH, MOST_EACH);
+        let n_each = (LANES / n_leaves).clamp(1, MOST_EACH).max(cheap);
+        let (sum, n) = self.breadths;
+        match all_count {
+            true => n_each.min((sum / n.max(1)).max(LEAST_EACH)),
+            false => n_each,
+        }
     }
 
     /// Chooses so many leaves, to be played from so often each. What is settled is backed up at once.
@@ -323,6 +331,9 @@ impl UctBot {
                     let share = f64::from(n) / f64::from(n_back);
                     sums.iter_mut().for_each(|sum| *sum *= share);
                 }
+                let breadth = (0..n_roles).map(|role| self.tree.span(node, role).len());
+                self.breadths.0 += breadth.max().unwrap_or(0) as u64;
+                self.breadths.1 += 1;
                 self.land_firsts(node, flight, idx);
             }
             let best = match self.is_puzzle() {

@@ -248,6 +248,7 @@ pub const PRESETS: &[PresetInfo] = &[
             ("solver", "true"),
             ("sweep", "true"),
             ("batch", "auto"),
+            ("batch_visits", "4"),
             ("threads", "auto"),
         ],
         about: "Our best: MAST, RAVE, FAST on types of pieces, early cutoffs, urgency, decisive moves and proofs.",

@@ -96,6 +96,8 @@ pub struct UctBot {
     pub(crate) n_lost_workers: u64,
     /// Steps of all playouts that flew in this match, and how many these were.
     pub(crate) lengths: (u64, u64),
+    /// Moves of the role that has most, in all leaves of this match, and how many these were.
+    pub(crate) breadths: (u64, u64),
     /// Gates that a step of a playout takes.
     pub(crate) gates_per_step: u64,
     // What it took.
@@ -195,6 +197,7 @@ impl UctBot {
             sightings: has_later.then(|| Sightings::new(n_roles, params.rave != RaveKind::Amaf)),
             n_lost_workers: 0,
             lengths: (0, 0),
+            breadths: (0, 0),
             gates_per_step,
             work: Work::default(),
             game,

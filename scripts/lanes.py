@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Measures the lanes engine on many sheets and writes the tables of docs/PERF.md.
+
+For each sheet: random games per second of processor time on the scalar engine, in the lanes with machine code, from
+tables, and on any CPU; and what is left of the speed with machine code when a pass of the optimiser is left out. All
+runs of a sheet take turns, several times, and the fastest of each counts, because other work on the machine can
+only slow them down.
+
+    scripts/lanes.py --agon target/release/agon ../shared/games/checkers.kif …
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+PASSES = ["sequential", "forced", "phases", "one-hot", "does-legal", "flatten", "share"]
+
+
+def measure(agon, sheet, seconds, options):
+    """Playouts per second, or nothing if that takes too long or is refused."""
+    command = [agon, "bench", sheet, "--seconds", str(seconds), "--json", *options]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return None
+    if run.returncode != 0:
+        return None
+    return json.loads(run.stdout.splitlines()[0])["playouts_per_s"]
+
+
+def figure(value):
+    """A rate for people."""
+    if not value:
+        return "–"
+    for unit, size in (("M", 1e6), ("k", 1e3), ("", 1)):
+        if value >= size:
+            digits = 0 if value >= 100 * size else 1 if value >= 10 * size else 2
+            return f"{value / size:.{digits}f} {unit}".strip()
+    return f"{value:.2f}"
+
+
+def ratio(above, below):
+    return f"{above / below:.2f}" if above and below else "–"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agon", default="target/release/agon")
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("sheets", nargs="+")
+    given = parser.parse_args()
+    lanes = ["--engine", "lanes"]
+    kinds = {
+        "scalar": ["--engine", "scalar"],
+        "machine code": lanes,
+        "tables": [*lanes, "--no-jit"],
+        "any CPU": [*lanes, "--simd", "portable"],
+    } | {f"without {name}": [*lanes, "--without", name] for name in PASSES}
+    speeds, parts = [], []
+    for sheet in given.sheets:
+        name = os.path.splitext(os.path.basename(sheet))[0]
+        best = dict.fromkeys(kinds)
+        for _ in range(given.times):
+            for kind, options in kinds.items():
+                found = measure(given.agon, sheet, given.seconds, options)
+                best[kind] = max(filter(None, (best[kind], found)), default=None)
+        print(name, best, file=sys.stderr)
+        full, scalar = best["machine code"], best["scalar"]
+        columns = [figure(best[kind]) for kind in ("scalar", "machine code", "tables", "any CPU")]
+        both = [ratio(full, scalar), ratio(best["any CPU"], scalar)]
+        speeds.append(" | ".join([name, *columns, *both]))
+        parts.append(" | ".join([name, *(ratio(best[f"without {of}"], full) for of in PASSES)]))
+    heads = ["game", "scalar", "machine code", "tables", "any CPU", "machine code : scalar", "any CPU : scalar"]
+    for head, rows in ((heads, speeds), (["game", *PASSES], parts)):
+        print("|", " | ".join(head), "|")
+        print("|---|" + "--:|" * (len(head) - 1))
+        for row in rows:
+            print("|", row, "|")
+        print()
+
+
+if __name__ == "__main__":
+    main()
