@@ -44,6 +44,10 @@ const LEAST_EACH: u64 = 4;
 const MOST_EACH: u64 = 16;
 /// Gates, over all steps, of the playouts that cost about as much as choosing their leaf.
 const CHEAP: u64 = 60_000;
+/// Gates that drawing by weights takes for each move of a role, and gates, with these, of playouts that are too costly to have more
+/// of them.
+const GATES_PER_MOVE: u64 = 20;
+const DEAR: u64 = 300_000;
 
 /// Leaves in flight.
 #[derive(Default)]
@@ -184,15 +188,22 @@ impl UctBot {
         sum * self.gates_per_step / n.max(1)
     }
 
+    /// Whether most of the time goes into playouts.
+    fn is_dear(&self) -> bool {
+        let (sum, n) = self.lengths;
+        let gates = self.gates_per_step + GATES_PER_MOVE * self.moves_per_role;
+        sum * gates / n.max(1) > DEAR
+    }
+
     /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
     /// beside the tree. Where all of them count as visits it is not more often than leaves have moves to begin with; otherwise it
-    /// is twice as often.
+    /// is twice as often, unless most of the time goes into playouts.
     fn n_each(&self, n_leaves: u64) -> u64 {
         if let Count::Exactly(n) = self.params.batch_each {
             return u64::from(n);
         }
         let all_count = u64::from(self.params.batch_visits) >= MOST_EACH;
-        let fold = if all_count { 1 } else { 2 };
+        let fold = if all_count || self.is_dear() { 1 } else { 2 };
         let cheap = (fold * CHEAP / self.cost().max(1)).clamp(fold * LEAST_EACH, MOST_EACH);
         let n_each = (LANES / n_leaves).clamp(1, MOST_EACH).max(cheap);
         let (sum, n) = self.breadths;

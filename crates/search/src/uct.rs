@@ -100,6 +100,8 @@ pub struct UctBot {
     pub(crate) breadths: (u64, u64),
     /// Gates that a step of a playout takes.
     pub(crate) gates_per_step: u64,
+    /// Moves that a role can ever have, on average.
+    pub(crate) moves_per_role: u64,
     // What it took.
     pub(crate) work: Work,
 }
@@ -164,6 +166,11 @@ impl UctBot {
             let n_gates: usize = networks.iter().map(Network::n_gates).sum();
             (n_gates / networks.len().max(1)) as u64
         });
+        let moves_per_role = game.grounded().map_or(0, |grounded| {
+            let roles = &grounded.program().roles;
+            let n_moves: usize = roles.iter().map(|role| role.moves.len()).sum();
+            (n_moves / roles.len().max(1)) as u64
+        });
         let mut tree = Tree::new(n_roles, has_later, params.transpositions);
         tree.set_virtual_loss(params.virtual_loss);
         UctBot {
@@ -199,6 +206,7 @@ impl UctBot {
             lengths: (0, 0),
             breadths: (0, 0),
             gates_per_step,
+            moves_per_role,
             work: Work::default(),
             game,
         }
