@@ -12,6 +12,7 @@ only slow them down.
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 
@@ -26,6 +27,7 @@ def measure(agon, sheet, seconds, options):
     except subprocess.TimeoutExpired:
         return None
     if run.returncode != 0:
+        print(f"{sheet}: {run.stderr.strip()}", file=sys.stderr)
         return None
     return json.loads(run.stdout.splitlines()[0])["playouts_per_s"]
 
@@ -60,6 +62,7 @@ def main():
         "any CPU": [*lanes, "--simd", "portable"],
     } | {f"without {name}": [*lanes, "--without", name] for name in PASSES}
     speeds, parts = [], []
+    left = {of: [] for of in PASSES}
     for sheet in given.sheets:
         name = os.path.splitext(os.path.basename(sheet))[0]
         best = dict.fromkeys(kinds)
@@ -73,6 +76,11 @@ def main():
         both = [ratio(full, scalar), ratio(best["any CPU"], scalar)]
         speeds.append(" | ".join([name, *columns, *both]))
         parts.append(" | ".join([name, *(ratio(best[f"without {of}"], full) for of in PASSES)]))
+        for of in PASSES:
+            if full and best[f"without {of}"]:
+                left[of].append(best[f"without {of}"] / full)
+    means = (statistics.geometric_mean(of) if of else 0 for of in left.values())
+    parts.append(" | ".join(["geometric mean", *(ratio(mean, 1) for mean in means)]))
     heads = ["game", "scalar", "machine code", "tables", "any CPU", "machine code : scalar", "any CPU : scalar"]
     for head, rows in ((heads, speeds), (["game", *PASSES], parts)):
         print("|", " | ".join(head), "|")

@@ -184,15 +184,19 @@ impl UctBot {
 
     /// Gates of a playout, over all its steps.
     pub(crate) fn cost(&self) -> u64 {
+        self.over_all_steps(self.gates_per_step)
+    }
+
+    /// So much per step, over all steps of a playout.
+    fn over_all_steps(&self, per_step: u64) -> u64 {
         let (sum, n) = self.lengths;
-        sum * self.gates_per_step / n.max(1)
+        sum * per_step / n.max(1)
     }
 
     /// Whether most of the time goes into playouts.
     fn is_dear(&self) -> bool {
-        let (sum, n) = self.lengths;
         let gates = self.gates_per_step + GATES_PER_MOVE * self.moves_per_role;
-        sum * gates / n.max(1) > DEAR
+        self.over_all_steps(gates) > DEAR
     }
 
     /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
@@ -684,6 +688,36 @@ mod tests {
                 check_tree(&bot);
             }
         }
+    }
+
+    #[test]
+    fn fewer_visits_have_the_mean_of_all_playouts() {
+        // What the root is worth to a role whose one move it is to wait, by its mean, and by all that the other one tried.
+        let means = |player: &str| {
+            let (game, mut bot) = bot(CONNECT_FOUR, player);
+            let limits = Limits::playouts(8000);
+            let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
+            let root = bot.root.expect("there is a root");
+            let of_role = |role: usize| {
+                let edges = bot.tree.edges(bot.tree.span(root, role));
+                let sum: f64 = edges
+                    .iter()
+                    .map(|of| f64::from(of.visits) * of.mean())
+                    .sum();
+                sum / f64::from(bot.tree.node(root).visits)
+            };
+            (of_role(0), of_role(1))
+        };
+        let all = means("cadia-2007:batch=512,batch_each=8");
+        let few = means("cadia-2007:batch=512,batch_each=8,batch_visits=2");
+        for (first, second) in [all, few] {
+            // What one wins the other loses, but for the discount.
+            assert!(
+                (95.0..=100.0).contains(&(first + second)),
+                "{first} and {second}"
+            );
+        }
+        assert!((all.0 - few.0).abs() < 10.0, "{all:?} and {few:?}");
     }
 
     #[test]

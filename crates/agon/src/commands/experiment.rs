@@ -33,8 +33,8 @@ const TABLES: &[&str] = &[
 ];
 /// Where results are kept unless somebody says otherwise.
 const STORE: &str = "experiments.sqlite";
-/// A sequential test asks for a sign beyond this difference either way. With it a test that ends within 200 matches also has an interval
-/// that leaves zero out.
+/// A sequential test asks for a sign beyond this difference either way. Where no match is drawn, a test that ends within 200 matches
+/// also has an interval that leaves zero out.
 const SPRT_ELO: f64 = 18.0;
 /// Words for people are not wider than this.
 const WIDTH: usize = 100;
