@@ -15,7 +15,7 @@ use crate::entrant::{Entrant, EntrantError};
 use crate::published::{Activity, Column, Cost, File, Measure, Published, Row};
 use crate::result::MatchResult;
 use crate::sprt::Sprt;
-use crate::statistics::{Estimate, mean_number, mean_score};
+use crate::statistics::{Estimate, mean_score, median_number};
 use crate::tally::{Tally, differences};
 
 /// Fewest matches of a cell, however small the scale.
@@ -436,22 +436,20 @@ fn measure_cost(of: &mut Comparison, results: &[&MatchResult]) {
     let relatives: Vec<f64> = results.iter().filter_map(relative).collect();
     let note = |result: &&MatchResult| result.notes[1].get("heuristic").cloned();
     let notes: Vec<String> = results.iter().filter_map(note).collect();
-    let mean = |numbers: &[f64]| {
-        let sum: f64 = numbers.iter().sum();
-        (!numbers.is_empty()).then(|| sum / numbers.len() as f64)
-    };
     let shares = notes
         .iter()
         .filter_map(|of| number_before(of, " % of the time"));
     // Whoever has no heuristic needs time to get ready, too.
     let more = |result: &&MatchResult| result.work[1].setup - result.work[0].setup;
     let setups: Vec<f64> = results.iter().map(more).collect();
-    let Some(relative) = mean_number(&relatives) else {
+    // A machine that does something else now and then makes single times useless.
+    let Some(relative) = median_number(&relatives) else {
         return;
     };
+    let median = |numbers: &[f64]| median_number(numbers).map(|of| of.mean);
     of.cost = Some(Cost {
-        generation: mean(&setups).map(|seconds| seconds.max(0.0)),
-        share: mean(&shares.collect::<Vec<f64>>()),
+        generation: median(&setups).map(|seconds| seconds.max(0.0)),
+        share: median(&shares.collect::<Vec<f64>>()),
         relative: relative.mean,
     });
     of.plus_minus = Some(relative.plus_minus());
