@@ -13,12 +13,14 @@ pub struct RoleId(pub u16);
 
 impl RoleId {
     /// The roles of a game with so many of them, in order.
+    #[inline]
     pub fn all(n_roles: usize) -> impl ExactSizeIterator<Item = RoleId> + Clone {
         (0..n_roles).map(|idx| RoleId(idx as u16))
     }
 
     /// As an index into a list with one entry per role.
     #[must_use]
+    #[inline]
     pub fn idx(self) -> usize {
         self.0 as usize
     }
@@ -35,12 +37,14 @@ pub struct Goal(u8);
 impl Goal {
     /// The goal with this value, if there is such a goal.
     #[must_use]
+    #[inline]
     pub fn new(value: i64) -> Option<Goal> {
         (0..=100).contains(&value).then_some(Goal(value as u8))
     }
 
     /// 0 to 100.
     #[must_use]
+    #[inline]
     pub fn value(self) -> u8 {
         self.0
     }
@@ -64,17 +68,20 @@ impl JointMove {
 
     /// The moves of all roles, in order.
     #[must_use]
+    #[inline]
     pub fn moves(&self) -> &[MoveId] {
         &self.0
     }
 
     /// The moves of all roles, to be filled in again without a new allocation.
+    #[inline]
     pub fn moves_mut(&mut self) -> &mut [MoveId] {
         &mut self.0
     }
 
     /// The move of one role.
     #[must_use]
+    #[inline]
     pub fn of(&self, role: RoleId) -> MoveId {
         self.0[role.idx()]
     }
@@ -93,6 +100,7 @@ impl State {
 
     /// Its words.
     #[must_use]
+    #[inline]
     pub fn words(&self) -> &[u64] {
         &self.0
     }

@@ -197,6 +197,8 @@ params! {
             Off,
             /// What types of pieces are worth, where there are several.
             Types,
+            /// That, and otherwise what places are worth, but not where playouts see wins at once.
+            Fit,
             /// That, and otherwise what places are worth.
             All,
         }
@@ -299,7 +301,8 @@ params! {
         nst_visits: u32 = 7, in 1..=1_000_000;
         /// Longest n-gram (Tak, Winands and Björnsson 2012).
         nst_length: u32 = 3, in 1..=3;
-        /// What FAST learns and adds to MAST: nothing, types of pieces, or places too (CadiaPlayer 2010).
+        /// What FAST learns and adds to MAST: nothing, types of pieces, or places too (CadiaPlayer 2010); `fit` leaves places out
+        /// where playouts see wins at once, and where simulations run one by one.
         fast: FastKind = FastKind::Off, in FastKind::ALL;
         /// λ of FAST's temporal differences (CadiaPlayer).
         fast_lambda: f64 = 0.99, in 0.0..=1.0;

@@ -238,7 +238,7 @@ pub const PRESETS: &[PresetInfo] = &[
         set: &[
             MAST,
             ("mast_decay", "0.4"),
-            ("fast", "types"),
+            ("fast", "fit"),
             RAVE,
             ("rave_fit", "true"),
             CUTOFF,

@@ -12,6 +12,7 @@ use super::program::LanesProgram;
 use super::queue::{Entry, Queue};
 use super::sums::{GoalsOfBlock, Ledger};
 use super::transpose::states_to_rows;
+use super::vector::Vector;
 use crate::state::RoleId;
 
 /// No goal, or more than one.
@@ -22,11 +23,15 @@ pub(super) const NO_GOAL: u8 = u8::MAX;
 /// as many states are turned over at once as with one.
 const MANY_WAIT: u32 = 4;
 
+/// Playouts that may take more steps than this are not added up as 32-bit numbers.
+const MANY_STEPS: u32 = 1 << 22;
+
 /// See the module comment.
 pub(super) struct Block {
     /// Lanes that play.
     tickets: [Ticket; 64],
-    starts: [u64; 64],
+    /// The steps in which their playouts began, the low bits of their numbers.
+    starts: [u32; 64],
     /// The entry that lanes were last refilled from, and the lanes whose tickets are of it.
     latest: (u64, u64),
     /// The first step in which some playout may reach its limit.
@@ -134,17 +139,26 @@ impl Block {
     }
 
     /// The first step of the playouts in these lanes.
-    pub(super) fn first_start(&self, lanes: u64) -> Option<u64> {
-        bits(lanes).map(|lane| self.starts[lane]).min()
+    pub(super) fn first_start(&self, lanes: u64, now: u64) -> Option<u64> {
+        bits(lanes)
+            .map(|lane| now - u64::from(self.age(lane, now)))
+            .min()
+    }
+
+    /// Number of steps that the playout in a lane has made.
+    #[inline(always)]
+    fn age(&self, lane: usize, now: u64) -> u32 {
+        (now as u32).wrapping_sub(self.starts[lane])
     }
 
     /// The tag of the playout in a lane, and how many steps it has made.
     pub(super) fn playout(&self, lane: usize, now: u64) -> (u64, u32) {
-        (self.tickets[lane].tag, (now - self.starts[lane]) as u32)
+        (self.tickets[lane].tag, self.age(lane, now))
     }
 
     /// Gives new playouts to lanes that are free in step `now`; tells which. `stage` is that of this phase.
-    pub(super) fn refill(
+    #[inline(always)]
+    pub(super) fn refill<V: Vector>(
         &mut self,
         program: &LanesProgram,
         phase: usize,
@@ -152,7 +166,8 @@ impl Block {
         now: u64,
         stage: &mut StageRows<'_>,
     ) -> u64 {
-        if self.is_fill_due(phase, free) {
+        let waiting = free & !self.stages[phase].valid;
+        if waiting != 0 && !self.is_restocked(phase) && self.is_fill_due(phase, waiting) {
             self.fill_stage(program, phase, stage);
         }
         let of_phase = &mut self.stages[phase];
@@ -171,13 +186,11 @@ impl Block {
         if is_known {
             // Many playouts of one job: the tickets are the same as before.
             soonest = self.tickets[taken.trailing_zeros() as usize].limit;
-            for lane in bits(taken) {
-                self.starts[lane] = now;
-            }
+            V::fill(&mut self.starts, taken, now as u32);
         } else {
             for lane in bits(taken) {
                 let ticket = of_phase.tickets[lane];
-                self.starts[lane] = now;
+                self.starts[lane] = now as u32;
                 self.tickets[lane] = ticket;
                 soonest = soonest.min(ticket.limit);
             }
@@ -186,17 +199,31 @@ impl Block {
         taken
     }
 
-    /// Whether the stage is to be filled: a state that stands there already is put there again at once, others wait for a
-    /// few lanes that need one.
-    #[inline]
-    fn is_fill_due(&self, phase: usize, free: u64) -> bool {
+    /// Whether the stage is to be filled, if these lanes wait for a start state: states that do not stand there already wait
+    /// for a few of them.
+    fn is_fill_due(&self, phase: usize, waiting: u64) -> bool {
         let (queue, stage) = (&self.queues[phase], &self.stages[phase]);
-        let n_waiting = (free & !stage.valid).count_ones();
-        n_waiting > 0
-            && !queue.is_empty()
-            && (n_waiting >= MANY_WAIT
+        !queue.is_empty()
+            && (waiting.count_ones() >= MANY_WAIT
                 || queue.front_serial() == stage.filled.0
                 || queue.len() < MANY_WAIT as usize)
+    }
+
+    /// Fills the stage where that is nothing but to say so, because the state and ticket that are next stand in all its
+    /// empty places from the last time; whether that was so.
+    #[inline(always)]
+    fn is_restocked(&mut self, phase: usize) -> bool {
+        let (queue, stage) = (&mut self.queues[phase], &mut self.stages[phase]);
+        let (empty, (serial, filled)) = (!stage.valid, stage.filled);
+        let n_empty = empty.count_ones();
+        let is_same = queue.front_serial() == serial && empty & !filled == 0;
+        if !is_same || queue.front().is_none_or(|entry| entry.n_left < n_empty) {
+            return false;
+        }
+        stage.valid = u64::MAX;
+        queue.take(n_empty);
+        self.n_queued -= u64::from(n_empty);
+        true
     }
 
     /// Fills all empty places of the stage, as far as there are jobs.
@@ -260,11 +287,11 @@ impl Block {
         let mut expired = 0;
         self.deadline = u64::MAX;
         for lane in bits(lanes) {
-            let end = self.starts[lane] + u64::from(self.tickets[lane].limit);
-            if end <= now {
+            let (age, limit) = (self.age(lane, now), self.tickets[lane].limit);
+            if age >= limit {
                 expired |= 1 << lane;
             } else {
-                self.deadline = self.deadline.min(end);
+                self.deadline = self.deadline.min(now + u64::from(limit - age));
             }
         }
         expired
@@ -296,11 +323,12 @@ impl Block {
                 Ending::NoLegalMove(stuck_role(lane))
             };
             let record = self.records.len();
+            let steps = (now as u32).wrapping_sub(self.starts[lane]);
             self.last_records[lane] = record as u32;
             self.records.push(Record {
                 tag: ticket.tag,
-                start: self.starts[lane],
-                steps: (now - self.starts[lane]) as u32,
+                start: now - u64::from(steps),
+                steps,
                 lane: lane as u8,
                 ending,
             });
@@ -310,6 +338,26 @@ impl Block {
                 self.goals[record * n_roles..(record + 1) * n_roles].fill(goal.value());
             }
         }
+    }
+
+    /// Whether playouts that end in these lanes in step `now` are of one job, with this tag or with any if there is none
+    /// yet, and no playout of the block reaches its limit now.
+    #[inline(always)]
+    pub(super) fn is_alike(&self, lanes: u64, now: u64, tag: &mut Option<u64>) -> bool {
+        if now >= self.deadline || lanes & !self.latest.1 != 0 {
+            return false;
+        }
+        if lanes == 0 {
+            return true;
+        }
+        let ticket = &self.tickets[lanes.trailing_zeros() as usize];
+        ticket.limit < MANY_STEPS && *tag.get_or_insert(ticket.tag) == ticket.tag
+    }
+
+    /// The steps that playouts in these lanes have made until `now`, added to a vector of sums.
+    #[inline(always)]
+    pub(super) fn add_ages<V: Vector>(&self, sums: V, lanes: u64, now: u64) -> V {
+        sums.add_ages(&self.starts, lanes, now as u32)
     }
 
     /// Adds up playouts that end in step `now`, with their goals if these are known; tells the lanes whose goals are not.
@@ -334,13 +382,11 @@ impl Block {
             let page = self.ledger.page_of(ticket.tag);
             let sums = self.ledger.page(page);
             let n = u64::from(together.count_ones());
-            let mut starts = 0;
             for lane in bits(together) {
-                starts += self.starts[lane];
+                sums.n_steps += u64::from((now as u32).wrapping_sub(self.starts[lane]));
                 self.last_records[lane] = page;
             }
             sums.n_playouts += n;
-            sums.n_steps += n * now - starts;
             let early = together & !terminal;
             if early != 0 {
                 let n_expired = u64::from((early & expired).count_ones());
@@ -377,7 +423,7 @@ impl Block {
 }
 
 /// The places of the set bits.
-#[inline]
+#[inline(always)]
 pub(super) fn bits(word: u64) -> Bits {
     Bits(word)
 }
@@ -389,7 +435,7 @@ pub(super) struct Bits(u64);
 impl Iterator for Bits {
     type Item = usize;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<usize> {
         if self.0 == 0 {
             return None;

@@ -175,15 +175,18 @@ impl Group {
     }
 
     /// Lanes of a block in one of the masks.
+    #[inline(always)]
     pub(super) fn mask(&self, mask: usize, block: usize) -> u64 {
         self.masks.words()[mask * self.n_words + block]
     }
 
+    #[inline(always)]
     pub(super) fn set_mask(&mut self, mask: usize, block: usize, lanes: u64) {
         self.masks.words_mut()[mask * self.n_words + block] = lanes;
     }
 
     /// Whether some lane plays.
+    #[inline(always)]
     pub(super) fn is_active(&self) -> bool {
         (0..self.n_words).any(|block| self.mask(ACTIVE, block) != 0)
     }

@@ -431,8 +431,8 @@ impl Lanes {
                 continue;
             }
             let starts = blocks.iter().enumerate();
-            let first =
-                starts.filter_map(|(idx, block)| block.first_start(group.mask(ACTIVE, idx)));
+            let first = starts
+                .filter_map(|(idx, block)| block.first_start(group.mask(ACTIVE, idx), self.now));
             let first = first.min().unwrap_or(self.now);
             group.moves.forget_before(first);
             group.codes.forget_with(&group.moves);

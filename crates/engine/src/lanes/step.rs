@@ -10,7 +10,7 @@ use super::choose::{choose, count};
 use super::group::{ACTIVE, ENDING, Group, Keep, STUCK, TAKEN, collect_goals};
 use super::kernel::Simd;
 use super::policy::{self, BlockPolicy};
-use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
+use super::program::{FIRST_BASE, Goals, LanesProgram, Phase, RoleMoves, Segment};
 use super::random::Random;
 use super::sums::GoalsOfBlock;
 use super::transpose::rows_to_states;
@@ -156,8 +156,14 @@ unsafe fn step<V: Vector>(
         // Step 2. Playouts that end.
         let active = V::load(at::<V>(masks, ACTIVE));
         let terminal = V::load(at::<V>(rows, phase.terminal as usize));
-        active.and(terminal.or(stuck)).store(at::<V>(masks, ENDING));
-        finish(run, group, blocks, now, phase_idx);
+        let over = active.and(terminal.or(stuck));
+        over.store(at::<V>(masks, ENDING));
+        let is_added_up = run.keep.sums
+            && over.and_not(terminal).is_zero()
+            && add_up_alike::<V>(group, blocks, now, &phase.goals, over);
+        if !is_added_up {
+            finish(run, group, blocks, now, phase_idx);
+        }
         let ending = V::load(at::<V>(masks, ENDING));
         let active = active.and_not(ending);
         active.store(at::<V>(masks, ACTIVE));
@@ -274,6 +280,62 @@ pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u6
             }
         }
     }
+}
+
+/// Adds up the playouts that end, those of all blocks at once, if they are of one job and there are no limits to look at;
+/// whether it did. In small games this happens so often that adding up block by block would take longer than playing.
+#[inline(always)]
+unsafe fn add_up_alike<V: Vector>(
+    group: &mut Group,
+    blocks: &mut [Block],
+    now: u64,
+    goals: &Goals,
+    ending: V,
+) -> bool {
+    let mut tag = None;
+    for (idx, block) in blocks.iter().enumerate() {
+        if !block.is_alike(group.mask(ENDING, idx), now, &mut tag) {
+            return false;
+        }
+    }
+    let Some(tag) = tag else {
+        return true;
+    };
+    if goals.side.is_some() {
+        return false;
+    }
+    let mut ages = V::splat(false);
+    for (idx, block) in blocks.iter().enumerate() {
+        ages = block.add_ages(ages, group.mask(ENDING, idx), now);
+    }
+    let n_playouts = u64::from(ending.count_ones());
+    let ledger = &mut blocks[0].ledger;
+    ledger.n_ended += n_playouts as usize;
+    let page = ledger.page_of(tag);
+    let sums = ledger.page(page);
+    sums.n_playouts += n_playouts;
+    sums.n_steps += ages.sum_halves();
+    let rows = group.rows.pointer();
+    for (of_role, to) in goals.roles.iter().zip(&mut sums.goals) {
+        let (mut once, mut twice) = (V::splat(false), V::splat(false));
+        for goal in of_role {
+            // SAFETY: the caller's promise.
+            let holds: V = unsafe { get(rows, goal.row as usize) };
+            twice = twice.or(once.and(holds));
+            once = once.or(holds);
+        }
+        let clear = ending.and_not(twice);
+        for goal in of_role {
+            if let Some(value) = goal.value {
+                // SAFETY: the caller's promise.
+                let holds: V = unsafe { get(rows, goal.row as usize) };
+                let n_worth_it = u64::from(holds.and(clear).count_ones());
+                to.sum += n_worth_it * u64::from(value.value());
+                to.n += n_worth_it;
+            }
+        }
+    }
+    true
 }
 
 /// Limits, and records of the playouts that end.
@@ -588,7 +650,7 @@ unsafe fn refill<V: Vector>(
         if free != 0
             && let Some(stage) = &mut group.stages[phase]
         {
-            taken = block.refill(
+            taken = block.refill::<V>(
                 run.program,
                 phase,
                 free,

@@ -121,6 +121,7 @@ impl Ledger {
     }
 
     /// The page of a tag.
+    #[inline(always)]
     pub(super) fn page_of(&mut self, tag: u64) -> u32 {
         // Mostly the only one.
         if let [(only, _)] = self.pages.as_slice()
@@ -128,6 +129,11 @@ impl Ledger {
         {
             return 0;
         }
+        self.any_page_of(tag)
+    }
+
+    #[cold]
+    fn any_page_of(&mut self, tag: u64) -> u32 {
         let (pages, n_roles) = (&mut self.pages, self.n_roles);
         *self.by_tag.entry(tag).or_insert_with(|| {
             let sums = Sums {
@@ -139,6 +145,7 @@ impl Ledger {
         })
     }
 
+    #[inline(always)]
     pub(super) fn page(&mut self, page: u32) -> &mut Sums {
         &mut self.pages[page as usize].1
     }

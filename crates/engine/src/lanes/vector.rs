@@ -60,6 +60,24 @@ pub(super) unsafe trait Vector: Copy {
         self.and(mask).or(other.and_not(mask))
     }
 
+    /// Number of lanes whose bit is set.
+    fn count_ones(self) -> u32;
+
+    /// Sets some of the numbers of a block, one per lane.
+    #[inline(always)]
+    fn fill(numbers: &mut [u32; 64], lanes: u64, value: u32) {
+        for lane in super::block::bits(lanes) {
+            numbers[lane] = value;
+        }
+    }
+
+    /// Adds up how much `now` is beyond some of the numbers of a block, all as 32-bit numbers that wrap around; the sum
+    /// is that of all 32-bit words of the vector, see [`Vector::sum_halves`].
+    fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> Self;
+
+    /// The sum of all 32-bit words.
+    fn sum_halves(self) -> u64;
+
     /// Sum and carry of two bits.
     #[inline(always)]
     fn half_add(self, other: Self) -> (Self, Self) {
@@ -197,6 +215,22 @@ unsafe impl Vector for u64 {
     fn rotate_left<const M: i32, const N: i32>(self) -> u64 {
         u64::rotate_left(self, M as u32)
     }
+    #[inline(always)]
+    fn count_ones(self) -> u32 {
+        u64::count_ones(self)
+    }
+    #[inline(always)]
+    fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> u64 {
+        let mut sum = self as u32;
+        for lane in super::block::bits(lanes) {
+            sum = sum.wrapping_add(now.wrapping_sub(numbers[lane]));
+        }
+        u64::from(sum)
+    }
+    #[inline(always)]
+    fn sum_halves(self) -> u64 {
+        (self >> 32) + u64::from(self as u32)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -283,6 +317,62 @@ mod x86 {
             // SAFETY: see the implementation.
             unsafe { _mm256_or_si256(_mm256_slli_epi64::<M>(self), _mm256_srli_epi64::<N>(self)) }
         }
+        #[inline(always)]
+        fn count_ones(self) -> u32 {
+            // SAFETY: both are 256 bits.
+            let w: [u64; 4] = unsafe { std::mem::transmute(self) };
+            (w[0].count_ones() + w[1].count_ones()) + (w[2].count_ones() + w[3].count_ones())
+        }
+        #[inline(always)]
+        fn fill(numbers: &mut [u32; 64], lanes: u64, value: u32) {
+            let (eights, _) = numbers.as_chunks_mut::<8>();
+            for (idx, eight) in eights.iter_mut().enumerate() {
+                // SAFETY: eight numbers are a vector; see the implementation.
+                unsafe {
+                    let mask = spread((lanes >> (8 * idx)) as u8);
+                    let at = eight.as_mut_ptr().cast();
+                    let old = _mm256_loadu_si256(at);
+                    let new = _mm256_blendv_epi8(old, _mm256_set1_epi32(value as i32), mask);
+                    _mm256_storeu_si256(at, new);
+                }
+            }
+        }
+        #[inline(always)]
+        fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> __m256i {
+            let mut sum = self;
+            let (eights, _) = numbers.as_chunks::<8>();
+            for (idx, eight) in eights.iter().enumerate() {
+                // SAFETY: eight numbers are a vector; see the implementation.
+                unsafe {
+                    let starts = _mm256_loadu_si256(eight.as_ptr().cast());
+                    let ages = _mm256_sub_epi32(_mm256_set1_epi32(now as i32), starts);
+                    let mask = spread((lanes >> (8 * idx)) as u8);
+                    sum = _mm256_add_epi32(sum, _mm256_and_si256(ages, mask));
+                }
+            }
+            sum
+        }
+        #[inline(always)]
+        fn sum_halves(self) -> u64 {
+            // SAFETY: both are 256 bits.
+            let halves: [u32; 8] = unsafe { std::mem::transmute(self) };
+            let mut sum = 0;
+            for half in halves {
+                sum += u64::from(half);
+            }
+            sum
+        }
+    }
+
+    /// Each bit as a 32-bit word, all ones or zero.
+    #[inline(always)]
+    fn spread(bits: u8) -> __m256i {
+        // SAFETY: called by methods of `__m256i` only.
+        unsafe {
+            let places = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let bits = _mm256_set1_epi32(i32::from(bits));
+            _mm256_cmpeq_epi32(_mm256_and_si256(bits, places), places)
+        }
     }
 
     // SAFETY: used only where the CPU has AVX-512F; every intrinsic below is part of it.
@@ -364,6 +454,53 @@ mod x86 {
             // SAFETY: see the implementation.
             unsafe { _mm512_rol_epi64::<M>(self) }
         }
+        #[inline(always)]
+        fn count_ones(self) -> u32 {
+            // SAFETY: both are 512 bits.
+            let w: [u64; 8] = unsafe { std::mem::transmute(self) };
+            ((w[0].count_ones() + w[1].count_ones()) + (w[2].count_ones() + w[3].count_ones()))
+                + ((w[4].count_ones() + w[5].count_ones())
+                    + (w[6].count_ones() + w[7].count_ones()))
+        }
+        #[inline(always)]
+        fn fill(numbers: &mut [u32; 64], lanes: u64, value: u32) {
+            let (sixteens, _) = numbers.as_chunks_mut::<16>();
+            for (idx, sixteen) in sixteens.iter_mut().enumerate() {
+                // SAFETY: sixteen numbers are a vector; see the implementation. Storing them all is faster than only some.
+                unsafe {
+                    let mask = (lanes >> (16 * idx)) as u16;
+                    let at = sixteen.as_mut_ptr().cast();
+                    let old = _mm512_loadu_epi32(at);
+                    let new = _mm512_mask_set1_epi32(old, mask, value as i32);
+                    _mm512_storeu_epi32(at, new);
+                }
+            }
+        }
+        #[inline(always)]
+        fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> __m512i {
+            let mut sum = self;
+            let (sixteens, _) = numbers.as_chunks::<16>();
+            for (idx, sixteen) in sixteens.iter().enumerate() {
+                // SAFETY: sixteen numbers are a vector; see the implementation.
+                unsafe {
+                    let mask = (lanes >> (16 * idx)) as u16;
+                    let starts = _mm512_loadu_epi32(sixteen.as_ptr().cast());
+                    let ages = _mm512_sub_epi32(_mm512_set1_epi32(now as i32), starts);
+                    sum = _mm512_mask_add_epi32(sum, mask, sum, ages);
+                }
+            }
+            sum
+        }
+        #[inline(always)]
+        fn sum_halves(self) -> u64 {
+            // SAFETY: both are 512 bits.
+            let halves: [u32; 16] = unsafe { std::mem::transmute(self) };
+            let mut sum = 0;
+            for half in halves {
+                sum += u64::from(half);
+            }
+            sum
+        }
 
         // One instruction computes any function of three inputs; the constant is its table of values.
 
@@ -413,17 +550,20 @@ impl Rows {
     }
 
     /// The first word of the first row.
+    #[inline(always)]
     pub(super) fn pointer(&mut self) -> *mut u64 {
         self.lines.as_mut_ptr().cast()
     }
 
     /// All words.
+    #[inline(always)]
     pub(super) fn words(&self) -> &[u64] {
         // SAFETY: a line is eight words without padding.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * 8) }
     }
 
     /// All words.
+    #[inline(always)]
     pub(super) fn words_mut(&mut self) -> &mut [u64] {
         // SAFETY: a line is eight words without padding.
         unsafe {
