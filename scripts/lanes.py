@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures the lanes engine on many sheets and writes the tables of docs/PERF.md.
 
-For each sheet: random games per second of processor time on the scalar engine, in the lanes with machine code, from
-tables, and on any CPU; and what is left of the speed with machine code when a pass of the optimiser is left out. All
-runs of a sheet take turns, several times, and the fastest of each counts, because other work on the machine can
-only slow them down.
+For each sheet: random games per second of processor time on the scalar engine, in the lanes with machine code for the
+widest vectors and for AVX2, from tables, and on any CPU; and, with --passes, what is left of the speed with machine code
+when a pass of the optimiser is left out. All runs of a sheet take turns, several times, and the fastest of each
+counts, because other work on the machine can only slow them down.
 
     scripts/lanes.py --agon target/release/agon ../shared/games/checkers.kif …
 """
@@ -15,6 +15,15 @@ import os
 import statistics
 import subprocess
 import sys
+
+# Machine code in the feasibility study that the engine follows, with AVX-512 on a Zen 4 core, in games per second.
+STUDY = {
+    "ticTacToe": 233e6, "connectFour": 39e6, "breakthrough": 6.0e6, "knightThrough": 11.6e6, "reversi": 2.6e6,
+    "pentago": 16.3e6, "battle": 1.5e6, "chinook": 5.5e6, "quarto": 2.1e6, "nineBoardTicTacToe": 13.7e6,
+    "connect5": 4.2e6, "tictactoe_3d_2player": 14e6, "ttcc4_2player": 3.1e6, "chineseCheckers2": 2.0e6,
+    "sheepAndWolf": 9.3e6, "blocker": 155e6, "biddingTicTacToe": 37e6, "englishDraughts": 1.9e6,
+    "amazons_8x8": 0.67e6, "speedChess": 0.24e6, "gomoku_15x15": 0.76e6, "skirmish": 0.107e6, "hex": 0.108e6,
+}
 
 PASSES = ["sequential", "forced", "phases", "one-hot", "does-legal", "flatten", "share"]
 
@@ -52,15 +61,19 @@ def main():
     parser.add_argument("--agon", default="target/release/agon")
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--passes", action="store_true", help="also without each pass of the optimiser")
     parser.add_argument("sheets", nargs="+")
     given = parser.parse_args()
     lanes = ["--engine", "lanes"]
     kinds = {
         "scalar": ["--engine", "scalar"],
         "machine code": lanes,
+        "AVX2": [*lanes, "--simd", "avx2"],
         "tables": [*lanes, "--no-jit"],
         "any CPU": [*lanes, "--simd", "portable"],
-    } | {f"without {name}": [*lanes, "--without", name] for name in PASSES}
+    }
+    if given.passes:
+        kinds |= {f"without {name}": [*lanes, "--without", name] for name in PASSES}
     speeds, parts = [], []
     left = {of: [] for of in PASSES}
     for sheet in given.sheets:
@@ -72,17 +85,22 @@ def main():
                 best[kind] = max(filter(None, (best[kind], found)), default=None)
         print(name, best, file=sys.stderr)
         full, scalar = best["machine code"], best["scalar"]
-        columns = [figure(best[kind]) for kind in ("scalar", "machine code", "tables", "any CPU")]
-        both = [ratio(full, scalar), ratio(best["any CPU"], scalar)]
-        speeds.append(" | ".join([name, *columns, *both]))
+        columns = [figure(best[kind]) for kind in ("scalar", "machine code", "AVX2", "tables", "any CPU")]
+        of_study = ratio(full, STUDY.get(name))
+        ratios = [of_study, ratio(full, scalar), ratio(best["AVX2"], full), ratio(best["any CPU"], scalar)]
+        speeds.append(" | ".join([name, *columns, *ratios]))
+        if not given.passes:
+            continue
         parts.append(" | ".join([name, *(ratio(best[f"without {of}"], full) for of in PASSES)]))
         for of in PASSES:
             if full and best[f"without {of}"]:
                 left[of].append(best[f"without {of}"] / full)
     means = (statistics.geometric_mean(of) if of else 0 for of in left.values())
     parts.append(" | ".join(["geometric mean", *(ratio(mean, 1) for mean in means)]))
-    heads = ["game", "scalar", "machine code", "tables", "any CPU", "machine code : scalar", "any CPU : scalar"]
-    for head, rows in ((heads, speeds), (["game", *PASSES], parts)):
+    heads = ["game", "scalar", "machine code", "AVX2", "tables", "any CPU"]
+    heads += ["of the study", "code : scalar", "AVX2 : code", "any CPU : scalar"]
+    tables = [(heads, speeds)] + ([(["game", *PASSES], parts)] if given.passes else [])
+    for head, rows in tables:
         print("|", " | ".join(head), "|")
         print("|---|" + "--:|" * (len(head) - 1))
         for row in rows:

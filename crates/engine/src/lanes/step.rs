@@ -643,30 +643,29 @@ unsafe fn refill<V: Vector>(
     played: Option<&Phase>,
 ) {
     let phase = (now % run.program.phases.len() as u64) as usize;
+    let masks = group.masks.pointer();
+    // SAFETY: the caller's promise.
+    let is_full = unsafe { get::<V>(masks, ACTIVE).not().is_zero() };
     let mut is_any_taken = false;
-    for (idx, block) in blocks.iter_mut().enumerate() {
-        let free = !group.mask(ACTIVE, idx);
-        let mut taken = 0;
-        if free != 0
-            && let Some(stage) = &mut group.stages[phase]
-        {
-            taken = block.refill::<V>(
-                run.program,
-                phase,
-                free,
-                now,
-                &mut StageRows {
+    if !is_full && group.stages[phase].is_some() {
+        for (idx, block) in blocks.iter_mut().enumerate() {
+            let free = !group.mask(ACTIVE, idx);
+            let mut taken = 0;
+            if free != 0
+                && let Some(stage) = &mut group.stages[phase]
+            {
+                let mut stage = StageRows {
                     words: stage.words_mut(),
                     n_words: V::N_WORDS,
                     idx,
-                },
-            );
+                };
+                taken = block.refill::<V>(run.program, phase, free, now, &mut stage);
+            }
+            is_any_taken |= taken != 0;
+            group.set_mask(TAKEN, idx, taken);
         }
-        is_any_taken |= taken != 0;
-        group.set_mask(TAKEN, idx, taken);
     }
     let rows = group.rows.pointer();
-    let masks = group.masks.pointer();
     // SAFETY: the caller's promise.
     unsafe {
         let Some(stage) = group.stages[phase].as_mut().filter(|_| is_any_taken) else {
