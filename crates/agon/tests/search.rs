@@ -124,11 +124,12 @@ fn search_shows_a_table() {
     }
 }
 
-/// What FAST tells of a game after so many playouts.
-fn fast(game: &str, playouts: &str) -> String {
-    let args = ["search", game, "--player", "cadia-2010", "--json"];
+/// What FAST tells of a game after so many playouts of a player.
+fn fast(player: &str, game: &str, playouts: &str) -> String {
+    let args = ["search", game, "--player", player, "--json"];
     let args = [&args[..], &["--playouts", playouts]].concat();
-    let found = json(&run(&folder(&format!("fast_{game}")), &args));
+    let name = format!("fast_{}_{game}", player.replace([':', '='], "_"));
+    let found = json(&run(&folder(&name), &args));
     found["notes"]["fast"]
         .as_str()
         .expect("it is text")
@@ -147,14 +148,29 @@ fn fast_finds_pieces_and_cells_as_the_paper_reports() {
         ("roshambo", "off: there is no board"),
         ("eight_queens", "off: there is no other role"),
     ] {
-        let story = fast(game, "20");
+        let story = fast("cadia-2010", game, "20");
         assert!(story.starts_with(words), "{game}: {story}");
     }
 }
 
 #[test]
+fn our_player_learns_places_only_where_playouts_see_no_wins() {
+    let off = "off: there is one type of piece";
+    for (player, game, words) in [
+        ("agon", "othello_6x6", "36 cells: black: "),
+        ("agon:batch=1", "othello_6x6", off),
+        ("agon", "breakthrough_small", off),
+        ("agon:decisive=false", "breakthrough_small", "36 cells: "),
+        ("agon:fast=all", "breakthrough_small", "36 cells: "),
+    ] {
+        let story = fast(player, game, "20");
+        assert!(story.starts_with(words), "{player} in {game}: {story}");
+    }
+}
+
+#[test]
 fn fast_learns_what_chess_pieces_are_worth() {
-    let story = fast("skirmish", "6000");
+    let story = fast("cadia-2010", "skirmish", "6000");
     for color in ["white", "black"] {
         let value = |piece: &str| -> f64 {
             let name = format!("{color}_{piece} ");

@@ -199,6 +199,20 @@ impl UctBot {
         self.over_all_steps(gates) > DEAR
     }
 
+    /// Whether every playout of a leaf is a visit. Where most of the time goes into playouts there are no more of them than
+    /// fill the lanes, and they count: in Skirmish 65 % against cadia-2012 in batches at 0.25 s, with four visits at most 27 %.
+    fn all_count(&self) -> bool {
+        u64::from(self.params.batch_visits) >= MOST_EACH || self.is_dear()
+    }
+
+    /// The visits that so many playouts of a leaf count as.
+    fn visits_of(&self, n_playouts: u32) -> u32 {
+        match self.all_count() {
+            true => n_playouts,
+            false => n_playouts.min(self.params.batch_visits),
+        }
+    }
+
     /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
     /// beside the tree. Where all of them count as visits it is not more often than leaves have moves to begin with; otherwise it
     /// is twice as often, unless most of the time goes into playouts.
@@ -206,8 +220,8 @@ impl UctBot {
         if let Count::Exactly(n) = self.params.batch_each {
             return u64::from(n);
         }
-        let all_count = u64::from(self.params.batch_visits) >= MOST_EACH;
-        let fold = if all_count || self.is_dear() { 1 } else { 2 };
+        let all_count = self.all_count();
+        let fold = if all_count { 1 } else { 2 };
         let cheap = (fold * CHEAP / self.cost().max(1)).clamp(fold * LEAST_EACH, MOST_EACH);
         let n_each = (LANES / n_leaves).clamp(1, MOST_EACH).max(cheap);
         let (sum, n) = self.breadths;
@@ -234,7 +248,7 @@ impl UctBot {
             loop {
                 if self.solver.is_settled(&self.tree, node) {
                     // Without proofs what is known must be tried as often as what is not.
-                    let n_visits = n_each.min(self.params.batch_visits);
+                    let n_visits = self.visits_of(n_each);
                     let n = if self.params.solver { 1 } else { n_visits };
                     self.land_settled(node, n);
                     meter.count_playouts(u64::from(n));
@@ -263,7 +277,7 @@ impl UctBot {
     /// The path at hand takes off with so many playouts.
     fn fly(&mut self, batch: &mut Batch, n_playouts: u32) {
         let n_roles = self.n_roles;
-        let n = n_playouts.min(self.params.batch_visits);
+        let n = self.visits_of(n_playouts);
         for (level, &node) in self.path.nodes.iter().enumerate() {
             self.tree.node_mut(node).visits += n;
             for role in 0..n_roles {

@@ -388,7 +388,7 @@ params! {
         batch_leaves: u32 = 128, in 1..=65_536;
         /// Playouts from each leaf of a batch: as many as fill the lanes, more where they cost little, or so many.
         batch_each: Count = Count::Auto, in 1..=65_536_u32;
-        /// Most visits that the playouts of a leaf count as in the tree, with the mean of all.
+        /// Most visits that the playouts of a leaf count as in the tree, with the mean of all, unless playouts are costly.
         batch_visits: u32 = 65_536, in 1..=65_536;
         /// Nodes that the tree must have for each leaf of a batch.
         batch_share: u32 = 32, in 1..=1000;
