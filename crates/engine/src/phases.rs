@@ -5,7 +5,7 @@
 //! steps, they are control bits: in step t they have the values of phase t mod p. Each phase gets a network of its
 //! own, in which they are constants; whoever cannot move then is gone from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::network::{Network, Node, NodeId};
 use crate::optimize::sequential::{evaluate, read};
@@ -54,18 +54,74 @@ impl Phases {
         fixed
     }
 
-    /// How to tell a phase by the words of a state: which word, which of its bits, and their values.
-    pub(crate) fn marks(&self, phase: usize) -> Vec<(usize, u64, u64)> {
-        let mut words: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
-        for (&bit, &value) in self.bits.iter().zip(&self.values[phase]) {
-            let (mask, bits) = words.entry(bit as usize / 64).or_default();
-            *mask |= 1 << (bit % 64);
-            *bits |= u64::from(value) << (bit % 64);
+    /// How to tell phases by the words of a state.
+    pub(crate) fn marks(&self) -> Marks {
+        let mut masks: BTreeMap<usize, u64> = BTreeMap::new();
+        for &bit in &self.bits {
+            *masks.entry(bit as usize / 64).or_default() |= 1 << (bit % 64);
         }
-        words
-            .into_iter()
-            .map(|(word, (mask, bits))| (word, mask, bits))
-            .collect()
+        let value = |word: usize, phase: &Vec<bool>| {
+            let bits = self.bits.iter().zip(phase);
+            let of_word = bits.filter(|&(&bit, _)| bit as usize / 64 == word);
+            of_word.fold(0, |all, (&bit, &is_set)| {
+                all | u64::from(is_set) << (bit % 64)
+            })
+        };
+        let words = masks.into_iter().map(|(word, mask)| MarkedWord {
+            word,
+            mask,
+            values: self.values.iter().map(|of| value(word, of)).collect(),
+        });
+        let mut words: Vec<MarkedWord> = words.collect();
+        if let Some(telling) = words.iter().position(MarkedWord::tells_all) {
+            words = vec![words.swap_remove(telling)];
+        }
+        Marks {
+            words,
+            n_phases: self.len(),
+        }
+    }
+}
+
+/// How to tell the phase of a state by its words.
+pub(crate) struct Marks {
+    /// One word if it tells all phases apart: whose turn it is, mostly.
+    words: Vec<MarkedWord>,
+    n_phases: usize,
+}
+
+struct MarkedWord {
+    word: usize,
+    /// Its control bits.
+    mask: u64,
+    /// Their values by phase.
+    values: Vec<u64>,
+}
+
+impl MarkedWord {
+    fn tells_all(&self) -> bool {
+        let distinct: BTreeSet<u64> = self.values.iter().copied().collect();
+        distinct.len() == self.values.len()
+    }
+}
+
+impl Marks {
+    /// The phase of a state. One outside of every phase cannot be reached; any network answers wrongly for it.
+    #[inline]
+    pub(crate) fn phase_of(&self, state: &[u64]) -> usize {
+        if let [of] = self.words.as_slice() {
+            // Nobody can guess it, so there is no branch.
+            let marks = state[of.word] & of.mask;
+            let values = of.values.iter().enumerate();
+            return values.fold(0, |all, (phase, &value)| {
+                all | (phase * usize::from(marks == value))
+            });
+        }
+        let fits = |phase: &usize| {
+            let mut words = self.words.iter();
+            words.all(|of| state[of.word] & of.mask == of.values[*phase])
+        };
+        (0..self.n_phases).find(fits).unwrap_or(0)
     }
 }
 
@@ -205,4 +261,43 @@ fn lcm(a: usize, b: usize) -> usize {
         (x, y) = (y, x % y);
     }
     a / x * b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each phase is told by a state with its control bits, whatever the others are.
+    fn check_marks(bits: &[u32], values: &[&[bool]], n_words_needed: usize) {
+        let phases = Phases {
+            bits: bits.to_vec(),
+            values: values.iter().map(|of| of.to_vec()).collect(),
+        };
+        let marks = phases.marks();
+        assert_eq!(marks.words.len(), n_words_needed);
+        for (phase, of_phase) in values.iter().enumerate() {
+            for others in [0, u64::MAX] {
+                let mut state = [others; 2];
+                for (&bit, &is_set) in bits.iter().zip(*of_phase) {
+                    let word = &mut state[bit as usize / 64];
+                    *word = *word & !(1 << (bit % 64)) | u64::from(is_set) << (bit % 64);
+                }
+                assert_eq!(marks.phase_of(&state), phase);
+            }
+        }
+    }
+
+    #[test]
+    fn phases_are_told_by_their_bits() {
+        let (no, yes) = (false, true);
+        check_marks(&[], &[&[]], 0);
+        check_marks(&[5], &[&[yes], &[no]], 1);
+        check_marks(
+            &[0, 63, 64],
+            &[&[yes, no, no], &[no, yes, no], &[no, no, yes]],
+            1,
+        );
+        let both = [[yes, yes], [no, yes], [yes, no], [no, no]];
+        check_marks(&[7, 70], &both.each_ref().map(<[bool; 2]>::as_slice), 2);
+    }
 }

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use crate::levels::{Levels, NONE, levels};
 use crate::network::{Network, Node, Signal};
 use crate::optimize::Optimized;
+use crate::phases::Marks;
 use crate::state::{MoveId, RoleId, State};
 
 use order::{Event, GOAL, N_CLASSES, NEXT, Order, PLAY, Slots, classes, output_slots, slots};
@@ -393,8 +394,8 @@ impl Layout {
 /// A game laid out for change propagation, one network per phase. Immutable; shared by machines.
 pub struct ScalarProgram {
     layouts: Vec<Layout>,
-    /// Per phase: words of the state, which of their bits are control bits, and their values.
-    marks: Vec<Vec<(usize, u64, u64)>>,
+    /// How to tell the phase of a state.
+    marks: Marks,
     initial: State,
 }
 
@@ -404,12 +405,9 @@ impl ScalarProgram {
     pub fn new(optimized: &Optimized, initial: &State) -> ScalarProgram {
         let layout = |network| Layout::new(network, initial);
         let layouts = optimized.networks.iter().map(layout).collect();
-        let marks = (0..optimized.phases.len())
-            .map(|phase| optimized.phases.marks(phase))
-            .collect();
         ScalarProgram {
             layouts,
-            marks,
+            marks: optimized.phases.marks(),
             initial: initial.clone(),
         }
     }
@@ -431,16 +429,6 @@ impl ScalarProgram {
         machine.load(&self.initial);
         machine
     }
-
-    fn phase_of(&self, words: &[u64]) -> usize {
-        let fits = |marks: &Vec<(usize, u64, u64)>| {
-            marks
-                .iter()
-                .all(|&(word, mask, bits)| words[word] & mask == bits)
-        };
-        // A state outside of every phase cannot be reached; any network answers wrongly for it.
-        self.marks.iter().position(fits).unwrap_or(0)
-    }
 }
 
 /// A machine of the scalar engine.
@@ -456,7 +444,7 @@ pub struct ScalarMachine {
 impl ScalarMachine {
     /// Goes to this state.
     pub fn load(&mut self, state: &State) {
-        self.phase = self.program.phase_of(state.words());
+        self.phase = self.program.marks.phase_of(state.words());
         if *state == self.program.initial {
             self.restart();
         }

@@ -84,7 +84,7 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     };
     let mut lanes = Lanes::new(Arc::clone(game.lanes_program()), &options);
     let initial = game.initial_state().clone();
-    lanes.submit(&[Job {
+    lanes.submit([Job {
         n_playouts: N_MATCHES,
         most_steps: MOST_STEPS,
         ..Job::new(&initial, 0)

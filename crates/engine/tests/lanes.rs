@@ -327,7 +327,7 @@ fn play(
     let n_roles = referee.n_roles;
     let initial = referee.game.initial_state().clone();
     lanes.set_choosing(choosing[0]);
-    lanes.submit(&[Job {
+    lanes.submit([Job {
         n_playouts,
         most_steps: MOST_STEPS,
         ..Job::new(&initial, 7)
@@ -376,11 +376,11 @@ fn play(
         .collect();
     // In two parts, with steps and results in between.
     let (first, second) = jobs.split_at(jobs.len() / 2);
-    lanes.submit(first);
+    lanes.submit(first.iter().copied());
     let before = all.len();
     lanes.run(Until::Steps(5));
     lanes.drain(|playout| all.push(Seen::new(playout, n_roles)));
-    lanes.submit(second);
+    lanes.submit(second.iter().copied());
     lanes.set_choosing(choosing[1]);
     lanes.run(Until::Finished(jobs.len() / 3));
     let mut machine = referee.game.machine();
@@ -450,8 +450,8 @@ fn add_up(referee: &Referee, layout: &LayoutOptions, starts: &[State], choosing:
         .collect();
     let mut expected: BTreeMap<u64, Sums> = BTreeMap::new();
     let mut found: BTreeMap<u64, Sums> = BTreeMap::new();
-    single.submit(&jobs);
-    added.submit(&jobs);
+    single.submit(jobs.iter().copied());
+    added.submit(jobs.iter().copied());
     while !single.is_idle() {
         for lanes in [&mut single, &mut added] {
             lanes.run(Until::Steps(3));
@@ -623,10 +623,10 @@ fn playouts_after_those_that_were_dropped_are_kept_whole() {
             ..Job::new(&initial, 2)
         };
         for n_steps in [5, 100, 9, 30, 200, 64] {
-            lanes.submit(&[job(2000, 1000)]);
+            lanes.submit([job(2000, 1000)]);
             lanes.run(Until::Steps(n_steps));
             lanes.cancel();
-            lanes.submit(&[job(70, 20)]);
+            lanes.submit([job(70, 20)]);
             lanes.run(Until::Idle);
             let mut n_seen = 0;
             lanes.drain(|playout| {

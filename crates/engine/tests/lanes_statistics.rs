@@ -75,7 +75,7 @@ fn by_lanes(game: &Grounded, n_roles: usize, n_playouts: u32) -> Vec<Sample> {
         seed: 3,
         ..LanesOptions::default()
     });
-    lanes.submit(&[Job {
+    lanes.submit([Job {
         n_playouts,
         most_steps: MOST_STEPS,
         ..Job::new(game.initial_state(), 0)
@@ -189,7 +189,7 @@ fn frequencies(game: &Grounded, choosing: &Choosing, n_playouts: u32) -> Vec<f64
         ..LanesOptions::default()
     });
     lanes.set_choosing(choosing);
-    lanes.submit(&[Job {
+    lanes.submit([Job {
         n_playouts,
         ..Job::new(game.initial_state(), 0)
     }]);
@@ -341,7 +341,7 @@ fn urgent_moves_come_first_and_have_a_scale_of_their_own() {
             ..LanesOptions::default()
         });
         lanes.set_choosing(choosing);
-        lanes.submit(&[Job {
+        lanes.submit([Job {
             n_playouts: 300_000,
             ..Job::new(game.initial_state(), 0)
         }]);

@@ -392,15 +392,15 @@ impl Flight {
                 Cut::Draw => CutScore::Constant(Goal::new(50).expect("50 is a goal")),
             },
         });
-        for (playout, state) in self.opened.iter().enumerate() {
-            lanes.submit(&[Job {
-                state,
-                tag: playout as u64,
-                n_playouts: 1,
-                cut,
-                most_steps: self.most_steps.saturating_sub(1).max(1),
-            }]);
-        }
+        let most_steps = self.most_steps.saturating_sub(1).max(1);
+        let jobs = self.opened.iter().enumerate();
+        lanes.submit(jobs.map(|(playout, state)| Job {
+            state,
+            tag: playout as u64,
+            n_playouts: 1,
+            cut,
+            most_steps,
+        }));
         run(lanes, self.guide.as_mut(), limits, &mut self.steps_per_look);
         // Step 4. Collect, and look at some again.
         self.collect(cut.is_none());

@@ -439,7 +439,7 @@ mod tests {
                 ..LanesOptions::default()
             };
             let mut lanes = game.lanes(&options).expect("it grounds");
-            lanes.submit(&[Job {
+            lanes.submit([Job {
                 n_playouts: 6000,
                 ..Job::new(game.initial_state(), 0)
             }]);

@@ -442,7 +442,7 @@ mod tests {
             let sum = mast.warm(mover, among, &mut shares);
             // What lanes do.
             const N: u32 = 40_000;
-            lanes.submit(&[Job {
+            lanes.submit([Job {
                 n_playouts: N,
                 most_steps: 1,
                 ..Job::new(&walker.state(), 0)

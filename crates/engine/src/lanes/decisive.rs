@@ -47,7 +47,7 @@ pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<LanesP
 /// Whether some role wins by itself in random playouts, and never two of them together. Who is alone always does.
 fn wins_alone(game: &Grounded, program: &Arc<LanesProgram>, best: &[Option<Goal>]) -> bool {
     let mut lanes = Lanes::new(Arc::clone(program), &LanesOptions::default());
-    lanes.submit(&[Job {
+    lanes.submit([Job {
         n_playouts: N_ENDS,
         most_steps: MOST_STEPS,
         ..Job::new(game.initial_state(), 0)
@@ -75,7 +75,7 @@ fn some_states(game: &Grounded, program: &Arc<LanesProgram>) -> Vec<State> {
     };
     let mut lanes = Lanes::new(Arc::clone(program), &options);
     for n_steps in (1..=MOST_STEPS).step_by(APART) {
-        lanes.submit(&[Job {
+        lanes.submit([Job {
             n_playouts: N_EACH,
             most_steps: n_steps,
             ..Job::new(game.initial_state(), 0)

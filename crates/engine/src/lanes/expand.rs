@@ -178,7 +178,7 @@ impl Workbench {
     fn batches(&self, program: &LanesProgram, states: &[&State]) -> Vec<(usize, Vec<usize>)> {
         let mut by_phase = vec![Vec::new(); program.phases.len()];
         for (idx, state) in states.iter().enumerate() {
-            by_phase[program.phase_of(state.words())].push(idx);
+            by_phase[program.marks.phase_of(state.words())].push(idx);
         }
         let mut batches = Vec::new();
         for (phase, of_phase) in by_phase.iter().enumerate() {

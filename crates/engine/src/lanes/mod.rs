@@ -21,7 +21,7 @@
 //!
 //! let options = LanesOptions { seed: 7, moves: true, ..LanesOptions::default() };
 //! let mut lanes = game.lanes(&options).expect("this game grounds");
-//! lanes.submit(&[Job { n_playouts: 1000, ..Job::new(game.initial_state(), 42) }]);
+//! lanes.submit([Job { n_playouts: 1000, ..Job::new(game.initial_state(), 42) }]);
 //! lanes.run(Until::Idle);
 //! let (mut n_playouts, mut n_steps) = (0, 0);
 //! lanes.drain(|playout| {
@@ -203,9 +203,9 @@ impl Lanes {
     }
 
     /// Appends jobs. Their playouts are spread over the blocks in turn.
-    pub fn submit(&mut self, jobs: &[Job<'_>]) {
+    pub fn submit<'a>(&mut self, jobs: impl IntoIterator<Item = Job<'a>>) {
         for job in jobs {
-            let phase = self.program.phase_of(job.state.words());
+            let phase = self.program.marks.phase_of(job.state.words());
             if !self.has_stage[phase] {
                 self.has_stage[phase] = true;
                 for group in &mut self.groups {
@@ -213,7 +213,7 @@ impl Lanes {
                 }
             }
             if job.n_playouts == 1 {
-                self.blocks[self.next_block].submit(job, phase, 1);
+                self.blocks[self.next_block].submit(&job, phase, 1);
                 self.n_left_in_row -= 1;
                 if self.n_left_in_row == 0 {
                     self.n_left_in_row = self.n_in_a_row;
@@ -227,7 +227,7 @@ impl Lanes {
                 let n_playouts = n_all + u32::from(idx < n_rest);
                 if n_playouts > 0 {
                     let block = (self.next_block + idx) % N_BLOCKS;
-                    self.blocks[block].submit(job, phase, n_playouts);
+                    self.blocks[block].submit(&job, phase, n_playouts);
                 }
             }
             self.next_block = (self.next_block + n_rest) % N_BLOCKS;

@@ -17,6 +17,7 @@ use super::layout::{KnownBits, PhaseContext, chosen_inputs, loop_nodes};
 use crate::grounded::Grounded;
 use crate::levels::{NONE, levels};
 use crate::network::Network;
+use crate::phases::Marks;
 use crate::state::{Goal, MoveId};
 
 /// Rows that every game has: all true, all false, and one that nobody reads.
@@ -68,10 +69,8 @@ pub struct LanesProgram {
     /// The same, by words of the state.
     pub(super) base_words: Vec<BaseWord>,
     pub(super) phases: Vec<Phase>,
-    /// Per phase: words of the state, which of their bits are control bits, and their values.
-    marks: Vec<Vec<(usize, u64, u64)>>,
-    /// Of the second phase, if there are two and a word tells them apart: whose turn it is, mostly.
-    second_mark: Option<(usize, u64, u64)>,
+    /// How to tell the phase of a state.
+    pub(super) marks: Marks,
     pub(super) n_roles: usize,
     /// Per role: how its moves are kept.
     pub(super) codes: Vec<RoleCodes>,
@@ -220,16 +219,6 @@ impl LanesProgram {
             n_rows = n_rows.max(end);
             phases.push(laid_out);
         }
-        let marks: Vec<_> = (0..control.len())
-            .map(|phase| control.marks(phase))
-            .collect();
-        let second_mark = match marks.as_slice() {
-            [_, second] => match second.as_slice() {
-                [mark] => Some(*mark),
-                _ => None,
-            },
-            _ => None,
-        };
         LanesProgram {
             options: *options,
             n_rows: n_rows as usize,
@@ -238,8 +227,7 @@ impl LanesProgram {
             bases,
             n_roles: networks[0].roles.len(),
             codes: RoleCodes::of_all(&phases, networks[0].roles.len()),
-            marks,
-            second_mark,
+            marks: control.marks(),
             phases,
         }
     }
@@ -266,21 +254,6 @@ impl LanesProgram {
     #[must_use]
     pub fn defers_goals(&self) -> bool {
         self.phases.iter().any(|phase| phase.goals.side.is_some())
-    }
-
-    /// The phase of a state.
-    #[inline]
-    pub(super) fn phase_of(&self, words: &[u64]) -> usize {
-        if let Some((word, mask, bits)) = self.second_mark {
-            // Nobody can guess it, so there is no branch.
-            return usize::from(words[word] & mask == bits);
-        }
-        let fits = |marks: &Vec<(usize, u64, u64)>| {
-            marks
-                .iter()
-                .all(|&(word, mask, bits)| words[word] & mask == bits)
-        };
-        self.marks.iter().position(fits).unwrap_or(0)
     }
 }
 

@@ -50,6 +50,12 @@ struct Matrix([u64; 64]);
 /// The same, by the CPU's vectors.
 fn transpose_by(simd: Simd, words: &mut Matrix) {
     #[cfg(target_arch = "x86_64")]
+    if simd == Simd::Avx512 && has_byte_matrices() {
+        // SAFETY: the CPU has these instructions.
+        unsafe { transpose_avx512(words) };
+        return;
+    }
+    #[cfg(target_arch = "x86_64")]
     if simd != Simd::Portable {
         // SAFETY: a program exists only where the CPU has its vectors, and AVX-512 comes with AVX2.
         unsafe { transpose_avx2(words) };
@@ -114,6 +120,77 @@ fn merge(row: __m256i, other: __m256i, keep: __m256i, up: __m256i, down: __m256i
     )
 }
 
+/// Whether the CPU moves bytes within vectors at will, and multiplies matrices of 8×8 bits.
+#[cfg(target_arch = "x86_64")]
+fn has_byte_matrices() -> bool {
+    is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("gfni")
+}
+
+/// Byte `8 * i + j` of a vector comes from byte `8 * j + i`, or, upside down, from byte `8 * (7 - j) + i`.
+#[cfg(target_arch = "x86_64")]
+const fn bytes_turned(is_upside_down: bool) -> [u8; 64] {
+    let mut from = [0; 64];
+    let mut to = 0;
+    while to < 64 {
+        let (i, j) = (to / 8, to % 8);
+        from[to] = 8 * if is_upside_down { 7 - j } else { j } as u8 + i as u8;
+        to += 1;
+    }
+    from
+}
+
+/// The same as 8×8 matrices of 8×8 bits: each is turned over by one instruction, which multiplies it with the unit matrix,
+/// and then they change places as words and as bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+fn transpose_avx512(words: &mut Matrix) {
+    const DOWN: [u8; 64] = bytes_turned(true);
+    const PLAIN: [u8; 64] = bytes_turned(false);
+    let unit = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
+    // SAFETY: each has 64 bytes.
+    let (down, plain): (__m512i, __m512i) = unsafe {
+        (
+            _mm512_loadu_si512(DOWN.as_ptr().cast()),
+            _mm512_loadu_si512(PLAIN.as_ptr().cast()),
+        )
+    };
+    // SAFETY: 64 aligned words are 8 vectors, and any bits are a vector.
+    let rows: &mut [__m512i; 8] = unsafe { &mut *std::ptr::from_mut(words).cast() };
+    // The instruction wants the rows of a matrix from the last to the first.
+    let turned = rows
+        .map(|row| _mm512_gf2p8affine_epi64_epi8::<0>(unit, _mm512_permutexvar_epi8(down, row)));
+    let low = |idx: usize| _mm512_unpacklo_epi64(turned[idx], turned[idx + 1]);
+    let high = |idx: usize| _mm512_unpackhi_epi64(turned[idx], turned[idx + 1]);
+    let even = quarters([low(0), low(2), low(4), low(6)]);
+    let odd = quarters([high(0), high(2), high(4), high(6)]);
+    for (idx, row) in rows.iter_mut().enumerate() {
+        let of = if idx % 2 == 0 { &even } else { &odd };
+        *row = _mm512_permutexvar_epi8(plain, of[idx / 2]);
+    }
+}
+
+/// Quarter i of vector j becomes quarter j of vector i.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    let (even_ab, odd_ab) = (
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b),
+    );
+    let (even_cd, odd_cd) = (
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(c, d),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(c, d),
+    );
+    [
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(even_ab, even_cd),
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(odd_ab, odd_cd),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(even_ab, even_cd),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(odd_ab, odd_cd),
+    ]
+}
+
 /// Writes states into the rows of some lanes of a block. `from` has the number of each lane's state among `states`, of
 /// `n_state_words` each; row i of `rows` is the i-th base that has one, `n_words` wide, and the block is its word `block`.
 pub(super) fn states_to_rows(
@@ -131,9 +208,10 @@ pub(super) fn states_to_rows(
             matrix.0[lane] = states[from[lane] as usize * program.n_state_words + of_word.word];
         }
         transpose_by(program.options.simd, &mut matrix);
-        for (idx, &bit) in (of_word.first..).zip(&of_word.bits) {
-            let row = &mut rows[idx * n_words + block];
-            *row = *row & !lanes | matrix.0[bit as usize] & lanes;
+        let rows = rows[of_word.first * n_words..].chunks_exact_mut(n_words);
+        for (row, &bit) in rows.zip(&of_word.bits) {
+            let row = &mut row[block];
+            *row = *row & !lanes | matrix.0[bit as usize % 64] & lanes;
         }
     }
 }
@@ -171,7 +249,8 @@ mod tests {
             *word = (idx as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         }
         let before = words;
-        for simd in [Simd::Portable, Simd::best()] {
+        let all = [Simd::Portable, Simd::Avx2, Simd::Avx512];
+        for simd in all.into_iter().filter(|simd| simd.is_available()) {
             words = before;
             transpose_by(simd, &mut words);
             for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {

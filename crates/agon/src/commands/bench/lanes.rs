@@ -119,18 +119,17 @@ impl LanesRun {
     /// Jobs for the next round.
     fn submit(&mut self) {
         const MANY: u32 = 1 << 20;
-        const BATCH: usize = 256;
         let n_lanes = self.lanes.n_lanes() as u64;
-        // A search has its leaves at hand, and no more jobs wait than are soon played: twice as many as ended lately.
+        // A search has its leaves at hand, and no more jobs wait than are soon played: half as many again as ended lately.
         let (n_each, n_wanted) = match self.work {
-            Work::Starts => (1, 2 * (n_lanes + self.n_ended)),
+            Work::Starts => (1, n_lanes + self.n_ended * 3 / 2),
             Work::States => (4096, 64 * n_lanes),
             _ => (2 * MANY, u64::from(MANY)),
         };
         let n_missing = n_wanted.saturating_sub(self.lanes.n_waiting());
         let mut n_jobs = n_missing.div_ceil(u64::from(n_each)) as usize;
         while n_jobs > 0 {
-            let n_batch = n_jobs.min(BATCH).min(self.starts.len() - self.next_start);
+            let n_batch = n_jobs.min(self.starts.len() - self.next_start);
             let starts = &self.starts[self.next_start..self.next_start + n_batch];
             let jobs = (self.next_start as u64..)
                 .zip(starts)
@@ -139,7 +138,7 @@ impl LanesRun {
                     most_steps: MOST_STEPS,
                     ..Job::new(start, tag)
                 });
-            self.lanes.submit(&jobs.collect::<Vec<_>>());
+            self.lanes.submit(jobs);
             self.next_start = (self.next_start + n_batch) % self.starts.len();
             n_jobs -= n_batch;
         }
