@@ -120,9 +120,10 @@ impl LanesRun {
     fn submit(&mut self) {
         const MANY: u32 = 1 << 20;
         let n_lanes = self.lanes.n_lanes() as u64;
-        // A search has its leaves at hand, and no more jobs wait than are soon played: half as many again as ended lately.
+        // A search has its leaves at hand, and no more jobs wait than are soon played: twice as many as ended lately. With fewer
+        // of them, lanes wait for a job of the phase they are in.
         let (n_each, n_wanted) = match self.work {
-            Work::Starts => (1, n_lanes + self.n_ended * 3 / 2),
+            Work::Starts => (1, 2 * (n_lanes + self.n_ended)),
             Work::States => (4096, 64 * n_lanes),
             _ => (2 * MANY, u64::from(MANY)),
         };
