@@ -758,7 +758,7 @@ mod tests {
 
     #[test]
     fn few_fly_as_long_as_little_is_known() {
-        let (game, mut bot) = bot(CONNECT_FOUR, "agon");
+        let (game, mut bot) = bot(CONNECT_FOUR, "agon:batch_share=32");
         let plan = |bot: &mut UctBot, n: u64| {
             let limits = Limits::playouts(n);
             let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
