@@ -323,7 +323,7 @@ impl Block {
                 Ending::NoLegalMove(stuck_role(lane))
             };
             let record = self.records.len();
-            let steps = (now as u32).wrapping_sub(self.starts[lane]);
+            let steps = self.age(lane, now);
             self.last_records[lane] = record as u32;
             self.records.push(Record {
                 tag: ticket.tag,
