@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use agon_ground::{GroundProgram, TermId, TermView};
 
 use crate::build::build;
-use crate::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions, decisive};
+use crate::lanes::decisive::{self, Decisive};
+use crate::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions};
 use crate::machine::Machine;
 use crate::optimize::{Optimized, Pass, optimize};
 use crate::scalar::{ScalarMachine, ScalarProgram};
@@ -21,7 +22,7 @@ pub struct Grounded {
     initial: State,
     /// Laid out for lanes when somebody asks for it.
     lanes: OnceLock<Arc<LanesProgram>>,
-    decisive: OnceLock<Option<Arc<LanesProgram>>>,
+    decisive: OnceLock<Option<Decisive>>,
 }
 
 impl Grounded {
@@ -30,7 +31,8 @@ impl Grounded {
     pub fn new(program: GroundProgram, passes: &[Pass]) -> Grounded {
         let initial = initial_state(&program);
         let optimized = optimize(&build(&program), &initial, passes);
-        let scalar = Arc::new(ScalarProgram::new(&optimized, &initial));
+        let (phases, networks) = (&optimized.phases, &optimized.networks);
+        let scalar = Arc::new(ScalarProgram::new(phases, networks, &initial));
         let goal = |value: TermId| match program.terms.view(value) {
             TermView::Constant(name) => program.symbols.name(name).parse().ok().and_then(Goal::new),
             TermView::Compound(..) => None,
@@ -90,11 +92,21 @@ impl Grounded {
             .get_or_init(|| Arc::new(LanesProgram::new(self, options)))
     }
 
+    fn decisive(&self) -> Option<&Decisive> {
+        let make = || decisive::lay_out(self, self.lanes_program());
+        self.decisive.get_or_init(make).as_ref()
+    }
+
     /// The same for playouts in which wins at once are made and prevented; none if there is hardly ever anything to be seen.
     #[must_use]
     pub fn decisive_program(&self) -> Option<&Arc<LanesProgram>> {
-        let make = || decisive::lay_out(self, self.lanes_program()).map(Arc::new);
-        self.decisive.get_or_init(make).as_ref()
+        self.decisive().map(|decisive| &decisive.lanes)
+    }
+
+    /// A machine for such playouts in the initial state: it offers only the moves that they make.
+    #[must_use]
+    pub fn decisive_machine(&self) -> Option<ScalarMachine> {
+        self.decisive().map(|decisive| decisive.scalar.machine())
     }
 
     /// Lanes without jobs: scratch memory of one thread that plays many playouts at once.

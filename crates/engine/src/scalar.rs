@@ -31,8 +31,7 @@ use std::sync::Arc;
 
 use crate::levels::{Levels, NONE, levels};
 use crate::network::{Network, Node, Signal};
-use crate::optimize::Optimized;
-use crate::phases::Marks;
+use crate::phases::{Marks, Phases};
 use crate::state::{MoveId, RoleId, State};
 
 use order::{Event, GOAL, N_CLASSES, NEXT, Order, PLAY, Slots, classes, output_slots, slots};
@@ -402,12 +401,12 @@ pub struct ScalarProgram {
 impl ScalarProgram {
     /// Lays networks out.
     #[must_use]
-    pub fn new(optimized: &Optimized, initial: &State) -> ScalarProgram {
+    pub fn new(phases: &Phases, networks: &[Network], initial: &State) -> ScalarProgram {
         let layout = |network| Layout::new(network, initial);
-        let layouts = optimized.networks.iter().map(layout).collect();
+        let layouts = networks.iter().map(layout).collect();
         ScalarProgram {
             layouts,
-            marks: optimized.phases.marks(),
+            marks: phases.marks(),
             initial: initial.clone(),
         }
     }

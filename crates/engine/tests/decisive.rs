@@ -1,4 +1,5 @@
-//! Where a role can win at once, lanes offer it the winning moves and no others; otherwise moves that do not lose at once.
+//! Where a role can win at once, lanes offer it the winning moves and no others; otherwise moves that do not lose at once. The
+//! scalar engine offers the same in such playouts.
 //!
 //! Against looking two steps ahead with the scalar engine, in states of random matches of the built-in games and, if
 //! `AGON_CORPUS` names a corpus with rulesheets, of those: what is offered is either some moves that win, or all but some that
@@ -13,6 +14,8 @@ use agon_engine::lanes::{Job, Lanes, LanesOptions, Until};
 use agon_engine::optimize::Pass;
 use agon_engine::{Goal, Grounded, JointMove, Machine, MoveId, RoleId, State};
 use agon_ground::{GroundLimits, ground};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use folder::{corpus, sheets_in};
 
@@ -91,6 +94,7 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     }]);
     lanes.run(Until::Idle);
     let mut machine = game.machine();
+    let mut player = game.decisive_machine().expect("both engines have them");
     let n_roles = game.program().roles.len();
     let roles = || RoleId::all(n_roles);
     // Step 1. All states of the playouts.
@@ -116,6 +120,25 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     let refs: Vec<&State> = states.iter().collect();
     let mut offers = Lanes::new(Arc::clone(program), &options);
     offers.expand(&refs, |idx, seen| {
+        machine.load(&states[idx]);
+        // One by one the same is on offer, and leads to the same state.
+        player.load(&states[idx]);
+        let mut firsts = Vec::new();
+        for role in roles() {
+            let offered = player.legal_moves(role);
+            assert_eq!(offered, seen.legal_moves(role), "{name}");
+            firsts.extend(offered.first());
+        }
+        if firsts.len() == n_roles {
+            player.advance(&firsts);
+            let expected = after(&mut machine, &states[idx], firsts.into_iter());
+            assert_eq!(player.words(), expected.words(), "{name}");
+            assert_eq!(player.is_terminal(), machine.is_terminal(), "{name}");
+            for role in roles() {
+                let goal = game.goal(&mut player, role);
+                assert_eq!(goal, machine.goal(role), "{name}");
+            }
+        }
         machine.load(&states[idx]);
         let legal: Vec<Vec<MoveId>> = roles()
             .map(|role| machine.legal_moves(role).to_vec())
@@ -232,6 +255,57 @@ fn what_all_win_is_not_prevented() {
     assert!(climb(together).decisive_program().is_none());
     let nobody = "(<= (goal ?r 50) (role ?r)) (<= (goal ?r 100) (role ?r) (true (at 9)))";
     assert!(climb(nobody).decisive_program().is_none());
+}
+
+/// Mean length and its standard error.
+fn mean(lengths: &[u32]) -> (f64, f64) {
+    let n = lengths.len() as f64;
+    let mean = lengths.iter().map(|&of| f64::from(of)).sum::<f64>() / n;
+    let squares = lengths.iter().map(|&of| (f64::from(of) - mean).powi(2));
+    (mean, (squares.sum::<f64>() / n / n).sqrt())
+}
+
+#[test]
+fn playouts_one_by_one_are_as_long_as_those_of_lanes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    for name in ["connect_four", "breakthrough", "pentago"] {
+        let sheet = std::fs::read_to_string(folder.join(name).with_extension("kif"));
+        let game = compile(&sheet.expect("it is there")).expect("it grounds");
+        let options = LanesOptions {
+            seed: 11,
+            decisive: true,
+            ..LanesOptions::default()
+        };
+        let mut lanes = game.lanes(&options);
+        lanes.submit([Job {
+            n_playouts: 4000,
+            ..Job::new(game.initial_state(), 0)
+        }]);
+        lanes.run(Until::Idle);
+        let mut of_lanes = Vec::new();
+        lanes.drain(|playout| of_lanes.push(playout.steps()));
+        let mut player = game.decisive_machine().expect("it has wins at once");
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut one_by_one = Vec::new();
+        for _ in 0..4000 {
+            player.load(game.initial_state());
+            let mut n_steps = 0;
+            while !player.is_terminal() {
+                let joint: Vec<MoveId> = RoleId::all(2)
+                    .map(|role| {
+                        let moves = player.legal_moves(role);
+                        moves[random.next_u64() as usize % moves.len()]
+                    })
+                    .collect();
+                player.advance(&joint);
+                n_steps += 1;
+            }
+            one_by_one.push(n_steps);
+        }
+        let ((one, error), (other, other_error)) = (mean(&one_by_one), mean(&of_lanes));
+        let apart = (one - other).abs() / error.hypot(other_error);
+        assert!(apart < 4.5, "{name}: {one} and {other}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::solve::Bounds;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
 use crate::value::Count;
-use crate::workers::{Crew, Worker};
+use crate::workers::Crew;
 
 /// A move that may be the final one.
 struct Candidate {
@@ -335,14 +335,10 @@ impl UctBot {
 
     /// What came of making winning moves in playouts.
     fn decisive(&self) -> &'static str {
-        if self.crew != Crew::Lanes {
-            return "no: playouts are not in the lanes";
-        }
-        // Who has not flown yet is not asked: to find out takes time that a search may not have.
-        match self.workers.first().map(Worker::is_decisive) {
-            Some(true) => "wins at once are made and prevented in playouts",
-            Some(false) => "no: wins at once are rare or shared, or it costs too much to see them",
-            None => "nothing was played out yet",
+        match self.decisive {
+            Some(_) => "wins at once are made and prevented in playouts",
+            None if self.game.grounded().is_none() => "no: the game does not ground",
+            None => "no: wins at once are rare or shared, or it costs too much to see them",
         }
     }
 

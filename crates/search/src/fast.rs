@@ -41,7 +41,6 @@ use agon_engine::{Game, MoveId, RoleId};
 use agon_insight::piece::{self, KindId, Path, Pieces, PlaceId};
 
 use crate::params::{FastKind, Params};
-use crate::value::Count;
 
 /// Weights in use follow those learned after every so many simulations.
 const REFRESH: u64 = 16;
@@ -115,6 +114,7 @@ pub(crate) struct Fast {
     weight: f64,
     least_weight: f64,
     least_episodes: u64,
+    least_one_in: u32,
     temperature: f32,
     eyes: Arc<Eyes>,
     /// Per place: which fluents put what there.
@@ -215,9 +215,6 @@ fn no_cells(game: &Game, params: &Params) -> Option<&'static str> {
     match params.fast {
         FastKind::All => None,
         FastKind::Off | FastKind::Types => Some("there is one type of piece"),
-        FastKind::Fit if params.batch == Count::Exactly(1) => {
-            Some("there is one type of piece, and simulations run one by one")
-        }
         FastKind::Fit => {
             sees_wins().then_some("there is one type of piece, and playouts see wins at once")
         }
@@ -287,6 +284,7 @@ impl Fast {
             weight: params.fast_weight,
             least_weight: params.fast_threshold,
             least_episodes: u64::from(params.fast_updates),
+            least_one_in: params.fast_one_in,
             temperature,
             eyes: Arc::new(Eyes { masks, feature_of }),
             held,
@@ -341,7 +339,11 @@ impl Fast {
 
     /// One in so many playouts that nobody has seen the states of is worth being replayed.
     pub(crate) fn one_in(&self) -> u32 {
-        (self.n_episodes / RELAX).clamp(EARLY, LATE) as u32
+        let relaxed = (self.n_episodes / RELAX).clamp(EARLY, LATE) as u32;
+        match self.n_episodes < SCHOOL {
+            true => relaxed.min(self.least_one_in),
+            false => relaxed,
+        }
     }
 
     /// Whether the playouts of this batch are to be played to their end, since they are learned from.

@@ -245,11 +245,6 @@ impl Flight {
         }
     }
 
-    /// Whether wins at once are made and prevented in its playouts.
-    pub(crate) fn is_decisive(&self) -> bool {
-        matches!(&self.engine, Engine::Lanes(lanes) if lanes.is_decisive())
-    }
-
     /// What evaluations of formulas took since this was last asked.
     pub(crate) fn take_cost(&mut self) -> Option<Cost> {
         self.guide

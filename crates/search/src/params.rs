@@ -283,7 +283,7 @@ params! {
         sweep: bool = false, in YES_OR_NO;
         /// How moves are chosen outside the tree: all alike, by MAST (CadiaPlayer 2008), or by n-grams (Tak, Winands and Björnsson 2012).
         playout: PlayoutKind = PlayoutKind::Uniform, in PlayoutKind::ALL;
-        /// Whether wins at once are made and prevented in playouts of the lanes (Teytaud and Teytaud 2010).
+        /// Whether wins at once are made and prevented in playouts (Teytaud and Teytaud 2010).
         decisive: bool = false, in YES_OR_NO;
         /// How MAST chooses: Gibbs (CadiaPlayer), or greedy with chance ε (Tak, Winands and Björnsson 2012).
         mast_choice: MastChoice = MastChoice::Gibbs, in MastChoice::ALL;
@@ -302,7 +302,7 @@ params! {
         /// Longest n-gram (Tak, Winands and Björnsson 2012).
         nst_length: u32 = 3, in 1..=3;
         /// What FAST learns and adds to MAST: nothing, types of pieces, or places too (CadiaPlayer 2010); `fit` leaves places out
-        /// where playouts see wins at once, and where simulations run one by one.
+        /// where playouts see wins at once.
         fast: FastKind = FastKind::Off, in FastKind::ALL;
         /// λ of FAST's temporal differences (CadiaPlayer).
         fast_lambda: f64 = 0.99, in 0.0..=1.0;
@@ -314,6 +314,8 @@ params! {
         fast_share: f64 = 0.1, in 0.0..=1.0;
         /// The same for weights of places, of which there are many: a share of 0.1 gave some of them weights by chance.
         fast_share_cells: f64 = 0.01, in 0.0..=1.0;
+        /// In the lanes, one playout in so many at least is learned from as long as FAST knows little.
+        fast_one_in: u32 = 32, in 1..=1000;
         /// Factor c on the weight of a place (CadiaPlayer).
         fast_cells: f64 = 5.0, in 0.0..=1000.0;
         /// What FAST thinks of a move that takes nothing where something can be taken (CadiaPlayer).

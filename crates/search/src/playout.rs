@@ -24,6 +24,14 @@ impl UctBot {
     ) -> Option<()> {
         self.watch_path(root, role, self.path.nodes.len() - 1);
         self.show_path(None);
+        self.change_walkers();
+        let played = self.play_on(role, meter);
+        self.change_walkers();
+        played
+    }
+
+    /// Plays from the first joint move on.
+    fn play_on(&mut self, role: RoleId, meter: &mut Meter<'_>) -> Option<()> {
         let depth = self.depth + self.path.nodes.len() as u32 - 1;
         let is_watched = self.cutoff.as_ref().is_some_and(Cutoff::is_watching);
         // To evaluate a large formula can take longer than a whole playout.
@@ -90,7 +98,13 @@ impl UctBot {
         self.path.nodes.clear();
         self.path.nodes.push(NodeId::NONE);
         self.record.clear();
-        if !self.sample() {
+        if let Some(decisive) = &mut self.decisive {
+            decisive.load(&self.walker.state());
+        }
+        self.change_walkers();
+        let has_moves = self.sample();
+        self.change_walkers();
+        if !has_moves {
             return None;
         }
         self.play_out(NodeId::NONE, RoleId(0), meter)?;
@@ -99,7 +113,7 @@ impl UctBot {
 
     /// Draws a joint move and records it; false if some role has none.
     #[inline]
-    fn sample(&mut self) -> bool {
+    pub(crate) fn sample(&mut self) -> bool {
         if let Some(mast) = &mut self.mast {
             if let Some(fast) = &mut mast.fast {
                 fast.stand(self.walker.words());

@@ -51,6 +51,8 @@ const CUTOFF: (&str, &str) = ("cutoff", "true");
 const URGENCY: (&str, &str) = ("urgency", "true");
 const OWN: [(&str, &str); 2] = [("values", "own"), ("discount", "1")];
 const K_1000: (&str, &str) = ("rave_k", "1000");
+/// In the tree the worst move of a state counts 0 and the best one 100, which is the plainest reading of the paper.
+const SPREAD: (&str, &str) = ("heuristic_tree", "range");
 const BY_RULES: [(&str, &str); 3] = [
     ("heuristic", "playout"),
     ("heuristic", "tree"),
@@ -194,13 +196,13 @@ pub const PRESETS: &[PresetInfo] = &[
     PresetInfo {
         name: "heuristic-tree",
         bot: "uct",
-        set: &[OWN[0], OWN[1], BY_RULES[1]],
+        set: &[OWN[0], OWN[1], BY_RULES[1], SPREAD],
         about: "UCT with heuristics from the rules in the tree (Trutman and Schiffel 2015, table 1).",
     },
     PresetInfo {
         name: "heuristic-combined",
         bot: "uct",
-        set: &[OWN[0], OWN[1], BY_RULES[2]],
+        set: &[OWN[0], OWN[1], BY_RULES[2], SPREAD],
         about: "UCT with heuristics from the rules in the tree and outside (Trutman and Schiffel 2015, table 1).",
     },
     PresetInfo {
@@ -212,13 +214,13 @@ pub const PRESETS: &[PresetInfo] = &[
     PresetInfo {
         name: "heuristic-tree-rave",
         bot: "uct",
-        set: &[OWN[0], OWN[1], BY_RULES[1], RAVE, K_1000],
+        set: &[OWN[0], OWN[1], BY_RULES[1], SPREAD, RAVE, K_1000],
         about: "heuristic-tree with RAVE.",
     },
     PresetInfo {
         name: "heuristic-combined-mast-rave",
         bot: "uct",
-        set: &[OWN[0], OWN[1], BY_RULES[2], MAST, RAVE, K_1000],
+        set: &[OWN[0], OWN[1], BY_RULES[2], SPREAD, MAST, RAVE, K_1000],
         about: "heuristic-combined with MAST and RAVE.",
     },
     PresetInfo {
@@ -240,6 +242,7 @@ pub const PRESETS: &[PresetInfo] = &[
             MAST,
             ("mast_decay", "0.4"),
             ("fast", "fit"),
+            ("fast_one_in", "1"),
             RAVE,
             ("rave_fit", "true"),
             CUTOFF,

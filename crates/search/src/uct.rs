@@ -78,6 +78,8 @@ pub struct UctBot {
     last: Option<State>,
     // Changed by each simulation.
     pub(crate) walker: Walker,
+    /// Walks in its place in playouts in which wins at once are made and prevented.
+    pub(crate) decisive: Option<Walker>,
     pub(crate) select: Select,
     pub(crate) seen: Option<Seen>,
     pub(crate) path: Path,
@@ -191,6 +193,7 @@ impl UctBot {
             depth: 0,
             last: None,
             walker: Walker::new(&game),
+            decisive: params.decisive.then(|| Walker::decisive(&game)).flatten(),
             select: Select::new(params),
             seen: has_later.then(|| Seen::new(n_roles)),
             path: Path::default(),
@@ -315,7 +318,7 @@ impl UctBot {
                 continue;
             }
             // Step 3. Play out from the new node, whose first move is learned too.
-            self.choose(node);
+            self.choose_first(node);
             self.work.watch.stop();
             self.play_out(root, role, meter)?;
             break false;
@@ -357,6 +360,34 @@ impl UctBot {
         }
         self.path.nodes.push(node);
         start
+    }
+
+    /// Chooses the first joint move of a playout, in a new node that the walker is in: as any move of a node that was never
+    /// tried, but where wins at once are made and prevented there too.
+    fn choose_first(&mut self, node: NodeId) {
+        let Some(decisive) = &mut self.decisive else {
+            self.choose(node);
+            return;
+        };
+        decisive.load(&self.tree.node(node).state);
+        let first = self.record.len();
+        self.change_walkers();
+        assert!(self.sample(), "everybody has a move in a node that goes on");
+        self.change_walkers();
+        for role in 0..self.n_roles {
+            let edge = self.tree.edge_of(node, role, self.record[first + role]);
+            let edge = edge.expect("a new node has all legal moves");
+            self.path.edges.push(edge as u32);
+        }
+        self.path.nodes.push(node);
+    }
+
+    /// The walker of decisive playouts takes the place of the other one, or gives it back.
+    #[inline]
+    pub(crate) fn change_walkers(&mut self) {
+        if let Some(decisive) = &mut self.decisive {
+            std::mem::swap(&mut self.walker, decisive);
+        }
     }
 
     /// Backs up what is proven, as far as it proves something new.

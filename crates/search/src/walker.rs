@@ -38,6 +38,16 @@ impl Walker {
         }
     }
 
+    /// A walker that is offered only what is played where wins at once are made and prevented, if that is ever less than what is
+    /// legal.
+    pub(crate) fn decisive(game: &Game) -> Option<Walker> {
+        let grounded = game.grounded()?;
+        Some(Walker::Scalar {
+            game: Arc::clone(grounded),
+            machine: Box::new(grounded.decisive_machine()?),
+        })
+    }
+
     /// How many steps may pass before somebody looks at the clock: steps of other machines can be slow.
     pub(crate) fn patience(&self) -> u32 {
         match self {

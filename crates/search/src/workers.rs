@@ -39,13 +39,6 @@ pub(crate) struct Worker {
     next_lesson: u64,
 }
 
-impl Worker {
-    /// Whether wins at once are made and prevented in its playouts.
-    pub(crate) fn is_decisive(&self) -> bool {
-        self.flight.is_decisive()
-    }
-}
-
 /// What all workers use, one at a time.
 struct Shared<'a, 'm> {
     bot: &'a mut UctBot,

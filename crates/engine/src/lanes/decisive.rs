@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{Ending, Job, Lanes, LanesOptions, LanesProgram, Until};
 use crate::grounded::Grounded;
 use crate::optimize::decisive::decisive;
+use crate::scalar::ScalarProgram;
 use crate::state::{Goal, RoleId, State};
 
 /// Playouts whose ends are looked at.
@@ -19,9 +20,17 @@ const N_EACH: u32 = 8;
 /// It is worth it if moves are left out in one of so many states.
 const RARE: usize = 20;
 
+/// A game for playouts in which wins at once are made and prevented.
+pub(crate) struct Decisive {
+    /// In the lanes.
+    pub(crate) lanes: Arc<LanesProgram>,
+    /// One by one.
+    pub(crate) scalar: Arc<ScalarProgram>,
+}
+
 /// The game laid out like `all`, for playouts in which wins at once are made and prevented; nothing if there is hardly ever
 /// one, if roles win together, or if it costs too much.
-pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<LanesProgram> {
+pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<Decisive> {
     let goals = game.goal_values();
     let best: Vec<Option<Goal>> = goals
         .iter()
@@ -31,7 +40,8 @@ pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<LanesP
         values.iter().map(|of| of.is_some() && of == best).collect()
     };
     let is_best: Vec<Vec<bool>> = goals.iter().zip(&best).map(is_best).collect();
-    let networks = decisive(game.optimized().per_phase().1, &is_best)?;
+    let (phases, networks) = game.optimized().per_phase();
+    let networks = decisive(networks, &is_best)?;
     let program = Arc::new(LanesProgram::with(game, &networks, &all.options));
     if !wins_alone(game, all, &best) {
         return None;
@@ -41,7 +51,11 @@ pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<LanesP
         .into_iter()
         .zip(n_moves(&program, &states));
     let n_fewer = pairs.filter(|(all, offered)| offered < all).count();
-    Arc::into_inner(program).filter(|_| n_fewer * RARE >= states.len())
+    let scalar = || ScalarProgram::new(phases, &networks, game.initial_state());
+    (n_fewer * RARE >= states.len()).then(|| Decisive {
+        lanes: program,
+        scalar: Arc::new(scalar()),
+    })
 }
 
 /// Whether some role wins by itself in random playouts, and never two of them together. Who is alone always does.
