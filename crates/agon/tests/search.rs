@@ -158,8 +158,9 @@ fn our_player_learns_places_only_where_playouts_see_no_wins() {
     let off = "off: there is one type of piece";
     for (player, game, words) in [
         ("agon", "othello_6x6", "36 cells: black: "),
-        ("agon:batch=1", "othello_6x6", off),
+        ("agon:batch=1", "othello_6x6", "36 cells: black: "),
         ("agon", "breakthrough_small", off),
+        ("agon:batch=1", "breakthrough_small", off),
         ("agon:decisive=false", "breakthrough_small", "36 cells: "),
         ("agon:fast=all", "breakthrough_small", "36 cells: "),
     ] {

@@ -757,26 +757,6 @@ mod tests {
     }
 
     #[test]
-    fn wins_at_once_are_made_and_prevented_one_by_one_as_in_the_lanes() {
-        let length = |player: &str| {
-            let (game, mut bot) = bot(CONNECT_FOUR, player);
-            let limits = Limits::playouts(6000);
-            let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
-            bot.lengths.0 as f64 / bot.lengths.1 as f64
-        };
-        let all = "cadia-2007:exploration=1000";
-        let in_lanes = "batch=64,batch_each=1";
-        let more = length(&format!("{all},decisive=yes")) - length(all);
-        let more_in_lanes = length(&format!("{all},{in_lanes},decisive=yes"))
-            - length(&format!("{all},{in_lanes}"));
-        assert!(more > 2.0, "nobody is stopped before: {more}");
-        assert!(
-            (more - more_in_lanes).abs() < 2.0,
-            "{more} and {more_in_lanes} steps more"
-        );
-    }
-
-    #[test]
     fn few_fly_as_long_as_little_is_known() {
         let (game, mut bot) = bot(CONNECT_FOUR, "agon:batch_share=32");
         let plan = |bot: &mut UctBot, n: u64| {

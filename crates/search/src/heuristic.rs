@@ -5,7 +5,7 @@
 //! names for the tree, a move that wins at once is practically certain and small differences count little, which fits what it
 //! reports. With MAST the exponents add up. In the tree the value of a move is `β · H + (1 − β) · Q` with
 //! `β = sqrt(k / (3 N + k))`, H being scaled to 0 to 100, and of moves never tried the one with the highest H comes first.
-//! To spread H over 0 to 100 in each state is the other way; in Pentago it lost what playouts gained (docs/HEURISTICS.md).
+//! The paper's players spread H over 0 to 100 in each state; taken as it is, it makes differences of a few points (docs/HEURISTICS.md).
 //! Most nodes of a tree are visited once or twice: a node is evaluated only when it has a few visits, so that this costs
 //! next to nothing.
 //!

@@ -198,3 +198,41 @@ impl UctBot {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use agon_engine::Game;
+
+    use super::*;
+    use crate::bot::Bot;
+    use crate::limits::Limits;
+    use crate::preset::Preset;
+
+    #[test]
+    fn wins_at_once_are_made_and_prevented_one_by_one_as_in_the_lanes() {
+        let sheet = include_str!("../../../games/connect_four.kif");
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
+        let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
+        let game = Arc::new(game);
+        let length = |player: &str| {
+            let params = Preset::parse(player).expect("it is a player").params;
+            let mut bot = UctBot::new(Arc::clone(&game), &params, 3);
+            let limits = Limits::playouts(6000);
+            let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
+            bot.lengths.0 as f64 / bot.lengths.1 as f64
+        };
+        let all = "cadia-2007:exploration=1000";
+        let in_lanes = "batch=64,batch_each=1";
+        let more = length(&format!("{all},decisive=yes")) - length(all);
+        let more_in_lanes = length(&format!("{all},{in_lanes},decisive=yes"))
+            - length(&format!("{all},{in_lanes}"));
+        assert!(more > 2.0, "nobody is stopped before: {more}");
+        assert!(
+            (more - more_in_lanes).abs() < 2.0,
+            "{more} and {more_in_lanes} steps more"
+        );
+    }
+}
