@@ -120,7 +120,6 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     let refs: Vec<&State> = states.iter().collect();
     let mut offers = Lanes::new(Arc::clone(program), &options);
     offers.expand(&refs, |idx, seen| {
-        machine.load(&states[idx]);
         // One by one the same is on offer, and leads to the same state.
         player.load(&states[idx]);
         let mut firsts = Vec::new();

@@ -2,6 +2,7 @@
 //!
 //! Seeing them costs gates at every step ([`crate::optimize::decisive`]). In some games there is hardly ever anything to be seen,
 //! and in some what one role wins others win too, and nobody should prevent it. So random playouts are looked at first.
+//! The scalar engine gets the same networks, for playouts one by one.
 
 use std::sync::Arc;
 
