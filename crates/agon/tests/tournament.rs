@@ -388,6 +388,22 @@ fn a_table_is_played_again() {
     assert_eq!(json["cells"][0]["verdict"], "same-sign-significant");
     assert_eq!(json["cells"][0]["matches"], 10);
     assert_eq!(json["summary"]["large_confirmed"], 1);
+
+    // What was played by other rules says nothing about the game of today.
+    let lines = fs::read_to_string(folder.join("r.jsonl")).expect("it is there");
+    let other = lines.replace("fnv1a128:", "fnv1a128:0");
+    assert_ne!(lines, other);
+    write(&folder, "other.jsonl", &other);
+    let output = run(
+        &folder,
+        &["experiment", "mine.toml", "--from", "other.jsonl"],
+    );
+    assert!(
+        stderr(&output).contains("10 matches of tic_tac_toe were played by other rules"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(stdout(&output).contains("1 cells: 1 not played"));
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use agon_arena::rules_hash;
+use agon_gdl::Limits;
 use agon_tournament::{
     BudgetPlan, Comparison, Experiment, Format, MatchResult, Overrides, Sheet, Sprt, Standing,
     Summary, comparison_table, plot,
@@ -19,6 +21,7 @@ use serde_json::json;
 
 use crate::commands::report::read_results;
 use crate::commands::tournament::{Shape, compile, exit_code, run_cells};
+use crate::sheet;
 
 /// The tables.
 const TABLES: &[&str] = &[
@@ -123,7 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     let comparisons = match &args.from {
         Some(path) => {
-            let results = read_results(path)?;
+            let results = of_these_rules(&experiment, read_results(path)?);
             experiment.compare(&experiment.pick(&results))
         }
         None => {
@@ -138,6 +141,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     print(&experiment, &comparisons, &overrides, args)?;
     Ok(code)
+}
+
+/// Without the results of matches that were played by other rules than a game of the table has now, which are told.
+fn of_these_rules(experiment: &Experiment, mut results: Vec<MatchResult>) -> Vec<MatchResult> {
+    let limits = Limits::default();
+    for game in experiment.rows.iter().map(|row| &row.game) {
+        let sheet = sheet::Sheet::find(game, &limits);
+        let Ok(rules) = sheet.and_then(|sheet| sheet.rules(&limits)) else {
+            continue;
+        };
+        let hash = rules_hash(&rules.to_string());
+        let n_before = results.len();
+        results.retain(|result| result.fixture.game != *game || result.fixture.rules == hash);
+        let n_other = n_before - results.len();
+        if n_other > 0 {
+            eprintln!("{n_other} matches of {game} were played by other rules and do not count");
+        }
+    }
+    results
 }
 
 fn tables() -> anyhow::Result<Vec<Experiment>> {
