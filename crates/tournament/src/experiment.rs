@@ -261,7 +261,7 @@ impl Experiment {
             for result in results {
                 let fixture = &result.fixture;
                 let names = fixture.players.each_ref().map(|of| &of.name);
-                if fixture.game == row.game && names == column.players.each_ref() {
+                if fixture.game == row.game_name() && names == column.players.each_ref() {
                     let [first, second] = fixture.players.each_ref().map(|of| &of.is);
                     let of = format!("{first}\n{second}\n{}\n{}", fixture.rules, fixture.budget);
                     groups.entry(of).or_default().push(result);
@@ -720,6 +720,10 @@ mod tests {
         let picked = table.pick(&all);
         let counts: Vec<usize> = picked.iter().map(Vec::len).collect();
         assert_eq!(counts, [10, 0, 0, 0]);
+        // Results know a sheet by the name of its file.
+        let mut table = table;
+        table.rows[0].game = format!("my/sheets/{}.kif", table.rows[0].game);
+        assert_eq!(table.pick(&all)[0].len(), 10);
     }
 
     #[test]

@@ -10,6 +10,9 @@
 //! A cell without its interval has the seats instead, `{ as_first = [60, 40], as_second = [75, 25] }`, and the interval is
 //! computed for the number of matches. A cell may also be `"N/A"`: there the extension of the first player was not at work.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::budget::BudgetPlan;
@@ -88,6 +91,15 @@ pub struct Row {
     /// Seconds to make the heuristic, in tables of cost.
     #[serde(default)]
     pub generation: Option<f64>,
+}
+
+impl Row {
+    /// What results call the game: the name of one that is built in, or of a file without its folder and ending.
+    #[must_use]
+    pub fn game_name(&self) -> &str {
+        let stem = Path::new(&self.game).file_stem();
+        stem.and_then(OsStr::to_str).unwrap_or(&self.game)
+    }
 }
 
 /// A cell as it is written.

@@ -146,14 +146,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Without the results of matches that were played by other rules than a game of the table has now, which are told.
 fn of_these_rules(experiment: &Experiment, mut results: Vec<MatchResult>) -> Vec<MatchResult> {
     let limits = Limits::default();
-    for game in experiment.rows.iter().map(|row| &row.game) {
-        let sheet = sheet::Sheet::find(game, &limits);
+    for row in &experiment.rows {
+        let (sheet, game) = (sheet::Sheet::find(&row.game, &limits), row.game_name());
         let Ok(rules) = sheet.and_then(|sheet| sheet.rules(&limits)) else {
             continue;
         };
         let hash = rules_hash(&rules.to_string());
         let n_before = results.len();
-        results.retain(|result| result.fixture.game != *game || result.fixture.rules == hash);
+        results.retain(|result| result.fixture.game != game || result.fixture.rules == hash);
         let n_other = n_before - results.len();
         if n_other > 0 {
             eprintln!("{n_other} matches of {game} were played by other rules and do not count");
