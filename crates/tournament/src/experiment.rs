@@ -252,16 +252,24 @@ impl Experiment {
     }
 
     /// The results of each cell among results from anywhere: those of its game and players, and where several budgets or
-    /// versions of a player were tried, the one with the most matches.
+    /// versions of a player were tried, the one with the most matches. If the hash of a game's rules is given, those of
+    /// other rules do not count.
     #[must_use]
-    pub fn pick<'a>(&self, results: &'a [MatchResult]) -> Vec<Vec<&'a MatchResult>> {
+    pub fn pick<'a>(
+        &self,
+        results: &'a [MatchResult],
+        rules: &BTreeMap<String, String>,
+    ) -> Vec<Vec<&'a MatchResult>> {
         let mut picked = Vec::new();
         for (row, column, _) in self.places() {
             let mut groups: BTreeMap<String, Vec<&MatchResult>> = BTreeMap::new();
             for result in results {
                 let fixture = &result.fixture;
                 let names = fixture.players.each_ref().map(|of| &of.name);
-                if fixture.game == row.game_name() && names == column.players.each_ref() {
+                let hash = rules.get(&row.game);
+                let is_game = fixture.game == row.game_name()
+                    && hash.is_none_or(|hash| *hash == fixture.rules);
+                if is_game && names == column.players.each_ref() {
                     let [first, second] = fixture.players.each_ref().map(|of| &of.is);
                     let of = format!("{first}\n{second}\n{}\n{}", fixture.rules, fixture.budget);
                     groups.entry(of).or_default().push(result);
@@ -717,13 +725,17 @@ mod tests {
         all.push(few);
         all.push(result("x", "b", 0, [0, 100]));
         let table = table();
-        let picked = table.pick(&all);
+        let picked = table.pick(&all, &BTreeMap::new());
         let counts: Vec<usize> = picked.iter().map(Vec::len).collect();
         assert_eq!(counts, [10, 0, 0, 0]);
         // Results know a sheet by the name of its file.
         let mut table = table;
         table.rows[0].game = format!("my/sheets/{}.kif", table.rows[0].game);
-        assert_eq!(table.pick(&all)[0].len(), 10);
+        assert_eq!(table.pick(&all, &BTreeMap::new())[0].len(), 10);
+        let rules = |hash: &str| BTreeMap::from([(table.rows[0].game.clone(), hash.to_owned())]);
+        let hash = all[0].fixture.rules.clone();
+        assert_eq!(table.pick(&all, &rules(&hash))[0].len(), 10);
+        assert_eq!(table.pick(&all, &rules("another"))[0].len(), 0);
     }
 
     #[test]

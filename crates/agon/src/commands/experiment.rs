@@ -13,7 +13,7 @@ use std::sync::Arc;
 use agon_arena::rules_hash;
 use agon_gdl::Limits;
 use agon_tournament::{
-    BudgetPlan, Comparison, Experiment, Format, MatchResult, Overrides, Sheet, Sprt, Standing,
+    BudgetPlan, Comparison, Experiment, Format, MatchResult, Overrides, Row, Sheet, Sprt, Standing,
     Summary, comparison_table, plot,
 };
 use anyhow::{Context, bail};
@@ -126,8 +126,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     let comparisons = match &args.from {
         Some(path) => {
-            let results = of_these_rules(&experiment, read_results(path)?);
-            experiment.compare(&experiment.pick(&results))
+            let (results, rules) = (read_results(path)?, rules_of(&experiment));
+            tell_other_rules(&experiment, &results, &rules);
+            experiment.compare(&experiment.pick(&results, &rules))
         }
         None => {
             let (comparisons, played) = args.play(&experiment, &overrides)?;
@@ -143,23 +144,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Without the results of matches that were played by other rules than a game of the table has now, which are told.
-fn of_these_rules(experiment: &Experiment, mut results: Vec<MatchResult>) -> Vec<MatchResult> {
+/// The hash of the rules that each game of a table has now, as far as it can be read.
+fn rules_of(experiment: &Experiment) -> BTreeMap<String, String> {
     let limits = Limits::default();
-    for row in &experiment.rows {
-        let (sheet, game) = (sheet::Sheet::find(&row.game, &limits), row.game_name());
-        let Ok(rules) = sheet.and_then(|sheet| sheet.rules(&limits)) else {
-            continue;
-        };
-        let hash = rules_hash(&rules.to_string());
-        let n_before = results.len();
-        results.retain(|result| result.fixture.game != game || result.fixture.rules == hash);
-        let n_other = n_before - results.len();
-        if n_other > 0 {
-            eprintln!("{n_other} matches of {game} were played by other rules and do not count");
+    let games = experiment.rows.iter().map(|row| &row.game);
+    let hashes = games.filter_map(|game| {
+        let rules = sheet::Sheet::find(game, &limits).and_then(|sheet| sheet.rules(&limits));
+        Some((game.clone(), rules_hash(&rules.ok()?.to_string())))
+    });
+    hashes.collect()
+}
+
+/// Says how many matches were played by rules that no game of this name has now.
+fn tell_other_rules(
+    experiment: &Experiment,
+    results: &[MatchResult],
+    rules: &BTreeMap<String, String>,
+) {
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    for result in results {
+        let fixture = &result.fixture;
+        let is_named = |row: &&Row| row.game_name() == fixture.game;
+        let mut rows = experiment.rows.iter().filter(is_named).peekable();
+        let is_other = |row: &Row| rules.get(&row.game).is_some_and(|of| *of != fixture.rules);
+        if rows.peek().is_some() && rows.all(is_other) {
+            *others.entry(&fixture.game).or_default() += 1;
         }
     }
-    results
+    for (game, n) in others {
+        eprintln!("{n} matches of {game} were played by other rules and do not count");
+    }
 }
 
 fn tables() -> anyhow::Result<Vec<Experiment>> {
