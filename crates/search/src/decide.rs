@@ -301,6 +301,9 @@ impl UctBot {
             }
             RaveKind::Amaf => notes.push(("amaf", "alone decides".to_owned())),
         }
+        if let Some(puct) = &self.select.puct {
+            notes.push(("puct", puct.to_string()));
+        }
         if let Some(cutoff) = &self.cutoff {
             let cuts = self.work.cuts;
             notes.push(("cutoff", format!("{cutoff}; {cuts} cut")));

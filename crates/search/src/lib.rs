@@ -52,6 +52,7 @@ mod params;
 mod playout;
 mod preset;
 mod prune;
+mod puct;
 mod puzzle;
 mod random;
 mod rave;

@@ -285,6 +285,13 @@ params! {
         playout: PlayoutKind = PlayoutKind::Uniform, in PlayoutKind::ALL;
         /// Whether wins at once are made and prevented in playouts (Teytaud and Teytaud 2010).
         decisive: bool = false, in YES_OR_NO;
+        /// Weight of exploration by the playout policy, c in c · P · sqrt(N) / (1 + n), where there is such a policy and more than one role
+        /// (PUCT, Silver and others 2017); 0 is UCT.
+        puct: f64 = 0.0, in 0.0..=10_000.0;
+        /// Visits per move of a state at which PUCT and UCT weigh alike in exploration: k, times the moves, in sqrt(k / (3 N + k)).
+        puct_k: f64 = 50.0, in 0.0..=1e9;
+        /// Share of all moves alike in the policy that PUCT goes by.
+        puct_alike: f64 = 0.25, in 0.0..=1.0;
         /// How MAST chooses: Gibbs (CadiaPlayer), or greedy with chance ε (Tak, Winands and Björnsson 2012).
         mast_choice: MastChoice = MastChoice::Gibbs, in MastChoice::ALL;
         /// Temperature τ of MAST's Gibbs distribution (CadiaPlayer).

@@ -237,9 +237,10 @@ pub const PRESETS: &[PresetInfo] = &[
         // places it scored 78 % against none in Othello and 6 % in Breakthrough, where playouts see wins at once. Cutoffs by goals
         // that change at the end only lose Connect Four (4 % against none) and Breakthrough (29 %). Decisive moves score 79 % against the
         // same without them in Breakthrough and Knightthrough, 50 % in Connect Four. MAST that forgets scores 57 % over seven games, and so do
-        // batches that grow four times as fast with the tree.
+        // batches that grow four times as fast with the tree, and PUCT in place of UCT.
         set: &[
             MAST,
+            ("puct", "60"),
             ("mast_decay", "0.4"),
             ("fast", "fit"),
             ("fast_one_in", "1"),
@@ -256,7 +257,7 @@ pub const PRESETS: &[PresetInfo] = &[
             ("batch_share", "8"),
             ("threads", "auto"),
         ],
-        about: "Our best: MAST, RAVE, FAST where it fits, early cutoffs, urgency, decisive moves and proofs.",
+        about: "Our best: PUCT, MAST, RAVE, FAST where it fits, early cutoffs, decisive moves and proofs.",
     },
 ];
 

@@ -4,6 +4,7 @@
 //! alike; then UCT takes the highest `Q + C · sqrt(ln N / n)`, with Q mixed with RAVE or replaced by AMAF where those
 //! are on; what a heuristic says of moves is mixed in where there is one. Equal values are decided by chance. With urgency a
 //! good move may come before those never tried. Moves of which nothing better can come than what is proven are passed over.
+//! Where the playout policy leads, PUCT does all of that in its own way (`puct`).
 //!
 //! `sqrt` of the standard library is exact by IEEE 754 and so the same everywhere; `ln` is that of `libm`. Values of all
 //! moves of a state are computed side by side (`scores`).
@@ -16,6 +17,7 @@ use wide::f32x4;
 use crate::heuristic;
 use crate::mast::Mast;
 use crate::params::{MastInTree, Params, RaveBonus, RaveKind};
+use crate::puct::Puct;
 use crate::random::Random;
 use crate::rave;
 use crate::scores::{Laters, Scores};
@@ -32,6 +34,7 @@ pub(crate) struct Select {
     logs: Vec<f64>,
     // Changed now and then.
     rave_k: f64,
+    pub(crate) puct: Option<Puct>,
     // Changed by each simulation: the state whose statistics of later moves GRAVE uses.
     reference: NodeId,
     // Scratch: the moves of the state that were never tried, and what the reference knows of all.
@@ -41,10 +44,11 @@ pub(crate) struct Select {
 }
 
 impl Select {
-    pub(crate) fn new(params: &Params) -> Select {
+    pub(crate) fn new(params: &Params, n_roles: usize) -> Select {
         Select {
             params: params.clone(),
             rave_k: params.rave_k,
+            puct: Puct::new(params).filter(|_| n_roles > 1),
             logs: (0..N_KNOWN).map(|n| libm::log(n.max(1) as f64)).collect(),
             reference: NodeId::NONE,
             fresh: Vec::new(),
@@ -88,8 +92,13 @@ impl Select {
         if span.len() == 1 {
             return span.start;
         }
-        // Step 1. What was never tried comes first.
         let edges = tree.edges(span.clone());
+        if prior.is_none()
+            && let Some(best) = self.by_policy(tree, node, role, random)
+        {
+            return span.start + best;
+        }
+        // Step 1. What was never tried comes first.
         let is_fresh = |edge: &Edge| edge.visits == 0 && !edge.is_closed();
         let n_fresh: u32 = edges.iter().map(|edge| u32::from(is_fresh(edge))).sum();
         let n_fresh = n_fresh as usize;
@@ -117,6 +126,30 @@ impl Select {
             }
         }
         span.start + best
+    }
+
+    /// The move that PUCT takes, if it is asked.
+    fn by_policy(
+        &mut self,
+        tree: &Tree,
+        node: NodeId,
+        role: usize,
+        random: &mut Random,
+    ) -> Option<usize> {
+        let puct = self.puct.as_mut().filter(|puct| puct.is_ready())?;
+        let span = tree.span(node, role);
+        let edges = tree.edges(span.clone());
+        let of = tree.node(node);
+        let beta = rave::beta(self.rave_k, of.visits) as f32;
+        let later = match self.params.rave {
+            RaveKind::Off | RaveKind::Amaf => None,
+            RaveKind::Rave => Some((tree.later(span), beta)),
+            RaveKind::Grave => {
+                rave::refer(tree, self.reference, role, edges, &mut self.referred);
+                Some((&self.referred[..], beta))
+            }
+        };
+        puct.choose(role, (of.state.words(), of.visits), edges, later, random)
     }
 
     /// One of the moves that were never tried.
@@ -288,7 +321,7 @@ mod tests {
         }
         let (tree, node) = tree(edges, later);
         let found =
-            Select::new(&params).best(&tree, node, &(0..edges.len()), None, &mut Random::new(1));
+            Select::new(&params, 1).best(&tree, node, &(0..edges.len()), None, &mut Random::new(1));
         assert_eq!(found.0, best);
         assert!(
             (f64::from(found.1) - value).abs() < 1e-4,
@@ -363,7 +396,7 @@ mod tests {
             exploration: 0.0,
             ..Params::default()
         };
-        let mut select = Select::new(&params);
+        let mut select = Select::new(&params, 1);
         let mut random = Random::new(1);
         let mut best = |select: &mut Select| {
             let chosen = select.choose(&tree, below, 0, None, None, &mut random);
@@ -388,7 +421,7 @@ mod tests {
             params.set(name, to).expect("it can be set");
         }
         let (tree, node) = tree(edges, &[]);
-        let mut select = Select::new(&params);
+        let mut select = Select::new(&params, 1);
         let mut random = Random::new(1);
         let mut found: Vec<usize> = (0..50)
             .map(|_| select.choose(&tree, node, 0, None, None, &mut random))
@@ -427,7 +460,7 @@ mod tests {
         let (mut tree, node) = tree(&[(8, 90.0), (2, 10.0), (0, 0.0)], &[]);
         tree.edge_mut(0).close(true);
         tree.edge_mut(2).close(true);
-        let mut select = Select::new(&Params::default());
+        let mut select = Select::new(&Params::default(), 1);
         let mut random = Random::new(1);
         assert_eq!(select.choose(&tree, node, 0, None, None, &mut random), 1);
         tree.edge_mut(1).close(true);

@@ -77,7 +77,7 @@ impl Edge {
         mean: 0,
     };
 
-    fn new(of: MoveId) -> Edge {
+    pub(crate) fn new(of: MoveId) -> Edge {
         Edge {
             of,
             child: NodeId::NONE.0,

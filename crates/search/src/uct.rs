@@ -20,6 +20,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_engine::lanes::Choosing;
 use agon_engine::network::Network;
 use agon_engine::{Game, JointMove, MoveId, RoleId, State};
 
@@ -43,7 +44,7 @@ use crate::sweep::Sweep;
 use crate::tree::{NodeId, Tree};
 use crate::trial::{Trial, trial};
 use crate::walker::Walker;
-use crate::workers::{Crew, Worker};
+use crate::workers::{Crew, Worker, next_lesson};
 
 /// The first report comes after so many simulations, the next ones after twice as many each.
 const FIRST_REPORT: u64 = 256;
@@ -73,6 +74,8 @@ pub struct UctBot {
     pub(crate) solver: Solver,
     pub(crate) best_line: BestLine,
     pub(crate) sweep: Option<Sweep>,
+    /// Simulations of this search after which selection is told how playouts choose.
+    pub(crate) next_lesson: u64,
     /// Steps of the match so far, and the state that the last one led to.
     pub(crate) depth: u32,
     last: Option<State>,
@@ -190,11 +193,12 @@ impl UctBot {
             solver: Solver::new(n_roles, is_mirrored),
             best_line: BestLine::default(),
             sweep: (n_roles == 1 && params.sweep).then(|| Sweep::new(&game, seed)),
+            next_lesson: 0,
             depth: 0,
             last: None,
             walker: Walker::new(&game),
             decisive: params.decisive.then(|| Walker::decisive(&game)).flatten(),
-            select: Select::new(params),
+            select: Select::new(params, n_roles),
             seen: has_later.then(|| Seen::new(n_roles)),
             path: Path::default(),
             record: Vec::new(),
@@ -275,6 +279,10 @@ impl UctBot {
         let is_timed = self.work.simulations.is_multiple_of(TIMED);
         if self.work.simulations.is_multiple_of(FITTED) {
             self.select.fit(&self.tree, self.n_roles);
+        }
+        if self.work.simulations >= self.next_lesson && self.select.puct.is_some() {
+            self.next_lesson = next_lesson(self.work.simulations);
+            let _ = self.choosing();
         }
         if self.work.simulations.is_power_of_two() {
             let cost = self.cost();
@@ -421,11 +429,18 @@ impl UctBot {
             let learned = (self.mast.clone(), self.cutoff.clone());
             return Some(Lesson::Learned(Box::new(learned)));
         }
+        self.choosing().map(Lesson::Choosing)
+    }
+
+    /// How playouts choose by what they have learned, which selection is told too.
+    fn choosing(&mut self) -> Option<Choosing> {
         let roles = &self.game.grounded()?.program().roles;
         let n_moves: Vec<usize> = roles.iter().map(|role| role.moves.len()).collect();
-        let mast = self.mast.as_ref()?;
-        let choosing = mast.choosing(&n_moves, &mut self.random);
-        Some(Lesson::Choosing(choosing))
+        let choosing = (self.mast.as_ref()?).choosing(&n_moves, &mut self.random);
+        if let Some(puct) = &mut self.select.puct {
+            puct.learn(&choosing);
+        }
+        Some(choosing)
     }
 
     /// Whether one move of a role, which alone chooses, is surely no worse than all others.

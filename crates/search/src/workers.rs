@@ -31,6 +31,11 @@ use crate::value::Count;
 const FIRST_LESSON: u64 = 256;
 const LESSON_SHARE: u64 = 4;
 
+/// After so many playouts, how many there will be when the playout policy is told again.
+pub(crate) fn next_lesson(n_playouts: u64) -> u64 {
+    n_playouts + (n_playouts / LESSON_SHARE).max(FIRST_LESSON)
+}
+
 /// Lanes and a batch for them.
 pub(crate) struct Worker {
     batch: Batch,
@@ -148,6 +153,7 @@ impl UctBot {
 
     /// A new search begins.
     pub(crate) fn brief(&mut self) {
+        self.next_lesson = FIRST_LESSON;
         for worker in &mut self.workers {
             worker.next_lesson = 0;
         }
@@ -265,7 +271,7 @@ fn work(shared: &Mutex<Shared<'_, '_>>, worker: &mut Worker, goal: &Goal<'_>) {
         let mut lesson = None;
         if is_told {
             lesson = bot.lesson();
-            worker.next_lesson = n_playouts + (n_playouts / LESSON_SHARE).max(FIRST_LESSON);
+            worker.next_lesson = next_lesson(n_playouts);
         }
         let fast = bot.mast.as_ref().and_then(|mast| mast.fast.as_ref());
         let is_whole = fast.is_some_and(|fast| fast.wants_whole(bot.work.n_batches));
