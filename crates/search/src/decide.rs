@@ -7,6 +7,7 @@
 use agon_engine::{JointMove, MoveId, RoleId};
 
 use crate::params::{FinalMove, RaveKind, Simultaneous};
+use crate::puct::Puct;
 use crate::rave;
 use crate::report::{Account, MoveAccount, MoveReport, TreeAccount};
 use crate::solve::Bounds;
@@ -308,7 +309,9 @@ impl UctBot {
             let cuts = self.work.cuts;
             notes.push(("cutoff", format!("{cutoff}; {cuts} cut")));
         }
-        if self.params.urgency {
+        // Where the playout policy leads, no move comes first.
+        let is_led = self.select.puct.as_ref().is_some_and(Puct::is_ready);
+        if self.params.urgency && !is_led {
             notes.push((
                 "urgency",
                 "good moves may come before untried ones".to_owned(),

@@ -83,11 +83,7 @@ impl Puct {
     ) -> Option<usize> {
         let sum = self.weigh(RoleId(role as u16), words, edges)?;
         let even = self.alike / edges.len() as f32;
-        let share = if sum > 0.0 {
-            (1.0 - self.alike) / sum
-        } else {
-            0.0
-        };
+        let share = (1.0 - self.alike) / sum;
         let visits = visits.max(1);
         let trust = rave::beta(self.k * edges.len() as f64, visits) as f32;
         let scale = trust * self.exploration * (visits as f32).sqrt();
@@ -120,7 +116,8 @@ impl Puct {
         best
     }
 
-    /// Looks up what the moves weigh, and tells the sum. Where some are urgent the others weigh nothing, as in playouts.
+    /// Looks up what the moves weigh, and tells the sum. Where some are urgent the others weigh nothing, as in playouts. Weights too
+    /// small or too large to be shared out, as a temperature next to nothing makes them, say nothing.
     fn weigh(&mut self, role: RoleId, words: &[u64], edges: &[Edge]) -> Option<f32> {
         let weights = self.weights.as_ref()?;
         self.policy.clear();
@@ -135,6 +132,10 @@ impl Puct {
             }
             self.policy.push(weight);
             sum += weight;
+        }
+        if !f32::is_normal(sum) {
+            self.policy.fill(0.0);
+            sum = 1.0;
         }
         Some(sum)
     }
@@ -233,6 +234,14 @@ mod tests {
         // Nothing was tried: what the policy would do, and both if it is not sure.
         assert_eq!(taken(10.0, &[(0, 0.0, 1.0), (0, 0.0, 2.0)], None), [1]);
         assert_eq!(taken(10.0, &[(0, 0.0, 1.0), (0, 0.0, 1.0)], None), [0, 1]);
+    }
+
+    #[test]
+    fn weights_that_cannot_be_shared_out_say_nothing() {
+        for weight in [0.0, 1e-42, f32::INFINITY] {
+            let moves = [(0, 0.0, weight), (0, 0.0, weight), (0, 0.0, 0.0)];
+            assert_eq!(taken(60.0, &moves, None), [0, 1, 2], "{weight}");
+        }
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Select {
         }
         let edges = tree.edges(span.clone());
         if prior.is_none()
-            && let Some(best) = self.by_policy(tree, node, role, random)
+            && let Some(best) = self.by_policy(tree, node, role, &span, random)
         {
             return span.start + best;
         }
@@ -134,16 +134,16 @@ impl Select {
         tree: &Tree,
         node: NodeId,
         role: usize,
+        span: &Span,
         random: &mut Random,
     ) -> Option<usize> {
         let puct = self.puct.as_mut().filter(|puct| puct.is_ready())?;
-        let span = tree.span(node, role);
         let edges = tree.edges(span.clone());
         let of = tree.node(node);
         let beta = rave::beta(self.rave_k, of.visits) as f32;
         let later = match self.params.rave {
             RaveKind::Off | RaveKind::Amaf => None,
-            RaveKind::Rave => Some((tree.later(span), beta)),
+            RaveKind::Rave => Some((tree.later(span.clone()), beta)),
             RaveKind::Grave => {
                 rave::refer(tree, self.reference, role, edges, &mut self.referred);
                 Some((&self.referred[..], beta))
