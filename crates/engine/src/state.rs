@@ -104,6 +104,16 @@ impl State {
     pub fn words(&self) -> &[u64] {
         &self.0
     }
+
+    /// Becomes the state of these words, without a new allocation if it had as many.
+    #[inline]
+    pub fn set_words(&mut self, words: &[u64]) {
+        if self.0.len() == words.len() {
+            self.0.copy_from_slice(words);
+        } else {
+            self.0 = words.into();
+        }
+    }
 }
 
 impl fmt::Debug for State {
@@ -124,6 +134,15 @@ mod tests {
     fn a_goal_is_0_to_100() {
         let values = [-1, 0, 50, 100, 101].map(|value| Goal::new(value).map(Goal::value));
         assert_eq!(values, [None, Some(0), Some(50), Some(100), None]);
+    }
+
+    #[test]
+    fn a_state_becomes_another() {
+        let mut state = State::default();
+        for words in [&[1, 2][..], &[3, 4], &[], &[5]] {
+            state.set_words(words);
+            assert_eq!(state, State::from_words(words.into()));
+        }
     }
 
     #[test]

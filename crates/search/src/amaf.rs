@@ -54,7 +54,7 @@ mod tests {
         let later: Vec<(u32, f32)> = tree
             .later(0..3)
             .iter()
-            .map(|l| (l.visits, l.mean))
+            .map(|l| (l.visits(), l.mean))
             .collect();
         assert_eq!(later, [(0, 0.0), (3, 80.0), (1, 100.0)]);
     }

@@ -63,8 +63,8 @@ impl UctBot {
                 match self.params.rave {
                     RaveKind::Off => {}
                     RaveKind::Rave | RaveKind::Grave => {
-                        let takes_all = self.params.rave == RaveKind::Grave;
-                        rave::update(&mut self.tree, node, self.n_roles, seen, takes_all);
+                        let learn_all = self.all_learn();
+                        rave::update(&mut self.tree, node, self.n_roles, seen, learn_all);
                     }
                     RaveKind::Amaf => amaf::update(&mut self.tree, node, self.n_roles, seen),
                 }
@@ -75,6 +75,11 @@ impl UctBot {
         self.work.descents += 1;
         self.work.timed_levels += if is_timed { n_levels as u64 } else { 0 };
         self.work.deepest = self.work.deepest.max(n_levels as u32);
+    }
+
+    /// Whether moves of a state that were never tried learn from later ones: RAVE alone mixes with what was tried.
+    pub(crate) fn all_learn(&self) -> bool {
+        self.params.rave != RaveKind::Rave
     }
 
     /// The moves of a step learn, wherever it was.

@@ -22,7 +22,7 @@ use agon_engine::{MoveId, State};
 use crate::cutoff::Cutoff;
 use crate::flight::Flight;
 use crate::limits::Meter;
-use crate::params::{Backup, RaveKind};
+use crate::params::Backup;
 use crate::sightings::Sightings;
 use crate::solve::Bounds;
 use crate::tree::{NodeId, Tree, Worth};
@@ -58,8 +58,10 @@ pub(crate) struct Batch {
     nodes: Vec<NodeId>,
     edges: Vec<u32>,
     moves: Vec<MoveId>,
-    /// Per leaf: the state before its last joint move.
+    /// Per leaf: the state before its last joint move; those behind are left from a larger batch.
     parents: Vec<State>,
+    /// Scratch: what was seen from the leaf at hand. Each worker has its own, so that they do not take it from each other's caches.
+    sightings: Option<Sightings>,
 }
 
 /// A leaf in flight.
@@ -74,9 +76,10 @@ pub(crate) struct Leaf {
 }
 
 impl Batch {
-    pub(crate) fn new(n_roles: usize) -> Batch {
+    pub(crate) fn new(n_roles: usize, sightings: Option<Sightings>) -> Batch {
         Batch {
             n_roles,
+            sightings,
             ..Batch::default()
         }
     }
@@ -110,7 +113,6 @@ impl Batch {
         self.nodes.clear();
         self.edges.clear();
         self.moves.clear();
-        self.parents.clear();
     }
 
     /// Levels of a leaf's path.
@@ -250,7 +252,7 @@ impl UctBot {
                     // Without proofs what is known must be tried as often as what is not.
                     let n_visits = self.visits_of(n_each);
                     let n = if self.params.solver { 1 } else { n_visits };
-                    self.land_settled(node, n);
+                    self.land_settled(node, n, batch.sightings.as_mut());
                     meter.count_playouts(u64::from(n));
                     // See `UctBot::simulate`.
                     meter.count_transitions(u64::from(n));
@@ -292,7 +294,11 @@ impl UctBot {
         batch.edges.extend_from_slice(&self.path.edges);
         batch.moves.extend_from_slice(&self.record);
         let last = self.path.nodes[self.path.nodes.len() - 1];
-        batch.parents.push(self.tree.node(last).state.clone());
+        let parent = &self.tree.node(last).state;
+        match batch.parents.get_mut(batch.leaves.len()) {
+            Some(place) => place.set_words(parent.words()),
+            None => batch.parents.push(parent.clone()),
+        }
         let end = batch.nodes.len() as u32;
         batch.leaves.push(Leaf {
             end,
@@ -302,7 +308,7 @@ impl UctBot {
     }
 
     /// The path at hand ends in a settled node.
-    fn land_settled(&mut self, node: NodeId, n: u32) {
+    fn land_settled(&mut self, node: NodeId, n: u32, sightings: Option<&mut Sightings>) {
         let bounds = (0..self.n_roles).map(|role| self.tree.bounds(node, role));
         let mut sums: Vec<f64> = bounds
             .map(|bounds| bounds.low_value() * f64::from(n))
@@ -311,9 +317,7 @@ impl UctBot {
         if self.is_puzzle() {
             self.best_line.offer(sums[0] / f64::from(n), &self.record);
         }
-        if let Some(sightings) = &mut self.sightings {
-            sightings.begin();
-        }
+        let sightings = sightings.map(Sightings::begin);
         let nodes = std::mem::take(&mut self.path.nodes);
         let edges = std::mem::take(&mut self.path.edges);
         let mut load = Load {
@@ -325,15 +329,16 @@ impl UctBot {
             sums: &mut sums,
             recorded_sums: &mut recorded_sums,
         };
-        self.land_on(&nodes, &edges, &mut load);
+        self.land_on(&nodes, &edges, &mut load, sightings);
         self.prove_on(&nodes);
         (self.path.nodes, self.path.edges) = (nodes, edges);
         self.work.simulations += u64::from(n);
     }
 
     /// A batch has landed: new nodes are made, and everybody learns.
-    pub(crate) fn land(&mut self, batch: &Batch, flight: &mut Flight, meter: &mut Meter<'_>) {
+    pub(crate) fn land(&mut self, batch: &mut Batch, flight: &mut Flight, meter: &mut Meter<'_>) {
         let n_roles = self.n_roles;
+        let mut sightings = batch.sightings.take();
         let (mut sums, mut recorded_sums) = (vec![0.0; n_roles], vec![0.0; n_roles]);
         for idx in 0..batch.len() {
             let path = batch.path(idx);
@@ -370,12 +375,13 @@ impl UctBot {
                 false => 0.0,
             };
             // Step 3. The path learns.
-            if let Some(sightings) = &mut self.sightings {
+            let learn_all = self.all_learn();
+            if let Some(sightings) = &mut sightings {
                 sightings.begin();
                 flight.seen(idx).iter().for_each(|seen| sightings.put(seen));
             }
-            if let (Some(node), Some(sightings)) = (node.filter(|_| !is_end), &self.sightings) {
-                learn_later(&mut self.tree, node, n_roles, self.params.rave, sightings);
+            if let (Some(node), Some(sightings)) = (node.filter(|_| !is_end), &sightings) {
+                learn_later(&mut self.tree, node, n_roles, learn_all, sightings);
             }
             let mut load = Load {
                 n,
@@ -386,7 +392,7 @@ impl UctBot {
                 sums: &mut sums,
                 recorded_sums: &mut recorded_sums,
             };
-            self.land_on(nodes, edges, &mut load);
+            self.land_on(nodes, edges, &mut load, sightings.as_mut());
             let is_proven = match node {
                 Some(node) if self.params.solver && !is_end => self.add_ends(node, flight, idx),
                 _ => is_end,
@@ -397,6 +403,7 @@ impl UctBot {
             self.work.simulations += u64::from(n_back);
             meter.count_playouts(u64::from(n_back));
         }
+        batch.sightings = sightings;
         // Step 4. Moves learn wherever they were made.
         if let (Some(mast), Some(tally)) = (&mut self.mast, &mut flight.tally) {
             tally.drain(|role, of, n, sum| mast.add_many(role, of, n, sum));
@@ -457,24 +464,22 @@ impl UctBot {
         Some(node)
     }
 
-    /// The first moves of the playouts of a leaf count for the moves of its node.
+    /// The first moves of the playouts of a leaf count for the moves of its node, which are the legal ones of the leaf.
     fn land_firsts(&mut self, node: NodeId, flight: &Flight, idx: usize) {
         let takes_max = self.takes_max();
-        let mut n = 0;
-        for playout in flight.playouts(idx) {
-            n += 1;
-            for (role, (of, value)) in flight.firsts(playout).enumerate() {
-                let Some(edge) = self.tree.edge_of(node, role, of) else {
-                    continue;
-                };
+        for role in 0..self.n_roles {
+            let span = self.tree.span(node, role);
+            for (edge, first) in span.zip(flight.firsts(idx, role)) {
                 let worth = match takes_max {
-                    true => Worth::Best(value),
-                    false => Worth::Sum(value),
+                    true => Worth::Best(first.best),
+                    false => Worth::Sum(first.sum),
                 };
-                self.tree.land(edge, 0, 1, worth);
+                if first.n > 0 {
+                    self.tree.land(edge, 0, first.n, worth);
+                }
             }
         }
-        self.tree.node_mut(node).visits += n;
+        self.tree.node_mut(node).visits += flight.leaves[idx].n;
     }
 
     /// Ends of the match right after a leaf become nodes, which prove what they are worth. Tells whether that proves
@@ -488,7 +493,7 @@ impl UctBot {
                 continue;
             };
             self.path.edges.clear();
-            for (role, (of, _)) in flight.firsts(playout).enumerate() {
+            for (role, &of) in flight.opening(playout).iter().enumerate() {
                 let edge = self.tree.edge_of(node, role, of);
                 self.path.edges.extend(edge.map(|edge| edge as u32));
             }
@@ -534,9 +539,15 @@ impl UctBot {
     }
 
     /// Backs up along a path, from below.
-    fn land_on(&mut self, nodes: &[NodeId], edges: &[u32], load: &mut Load<'_>) {
+    fn land_on(
+        &mut self,
+        nodes: &[NodeId],
+        edges: &[u32],
+        load: &mut Load<'_>,
+        mut sightings: Option<&mut Sightings>,
+    ) {
         let n_roles = self.n_roles;
-        let takes_max = self.takes_max();
+        let (takes_max, learn_all) = (self.takes_max(), self.all_learn());
         let (n, n_lost) = (load.n, load.n_lost);
         let n_off = if load.is_from_flight { n + n_lost } else { 0 };
         for (level, &node) in nodes.iter().enumerate().rev() {
@@ -558,13 +569,13 @@ impl UctBot {
                 if let Some(mast) = &mut self.mast {
                     mast.add_many(role, of, n, load.sums[role] as f32);
                 }
-                if let Some(sightings) = &mut self.sightings {
+                if let Some(sightings) = &mut sightings {
                     let sum = load.recorded_sums[role] as f32;
                     sightings.add_to_all(role, of, load.n_recorded, sum);
                 }
             }
-            if let Some(sightings) = self.sightings.as_ref().filter(|_| load.n_recorded > 0) {
-                learn_later(&mut self.tree, node, n_roles, self.params.rave, sightings);
+            if let Some(sightings) = sightings.as_ref().filter(|_| load.n_recorded > 0) {
+                learn_later(&mut self.tree, node, n_roles, learn_all, sightings);
             }
             for role in 0..n_roles {
                 load.sums[role] *= self.discount;
@@ -587,16 +598,15 @@ impl UctBot {
     }
 }
 
-/// Teaches the moves of a node what was seen from it on.
-fn learn_later(tree: &mut Tree, node: NodeId, n_roles: usize, kind: RaveKind, seen: &Sightings) {
+/// Teaches the moves of a node what was seen from it on: all of them, or those that were tried.
+fn learn_later(tree: &mut Tree, node: NodeId, n_roles: usize, all: bool, seen: &Sightings) {
     for role in 0..n_roles {
         let span = tree.span(node, role);
         if span.len() == 1 {
             continue;
         }
         for (edge, later) in tree.with_later(span) {
-            // RAVE mixes with what was tried; AMAF alone needs no tries.
-            if kind == RaveKind::Rave && edge.visits == 0 {
+            if edge.visits == 0 && !all {
                 continue;
             }
             if let Some((n, sum)) = seen.get(role, edge.of) {

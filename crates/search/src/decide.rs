@@ -107,8 +107,8 @@ impl UctBot {
         let later = self.tree.later(edge..edge + 1)[0];
         let beta = rave::beta(self.select.rave_k(), self.tree.node(root).visits);
         match self.params.rave {
-            RaveKind::Amaf if later.visits > 0 => f64::from(later.mean),
-            RaveKind::Rave | RaveKind::Grave if later.visits > 0 && beta >= rave::LEAST_BETA => {
+            RaveKind::Amaf if later.visits() > 0 => f64::from(later.mean),
+            RaveKind::Rave | RaveKind::Grave if later.visits() > 0 && beta >= rave::LEAST_BETA => {
                 beta * f64::from(later.mean) + (1.0 - beta) * mean
             }
             _ => mean,
@@ -166,7 +166,7 @@ impl UctBot {
             let edge = self.tree.edge(edge_idx);
             let later = (self.params.rave != RaveKind::Off)
                 .then(|| self.tree.later(edge_idx..edge_idx + 1)[0])
-                .filter(|later| later.visits > 0);
+                .filter(|later| later.visits() > 0);
             let bounds = self.solver.bounds_of(&self.tree, root, role, edge_idx);
             MoveAccount {
                 of: edge.of,

@@ -53,11 +53,13 @@ pub(crate) struct Flight {
     guide: Option<Guide>,
     // Of the batch.
     pub(crate) leaves: Vec<Landing>,
-    /// Per playout: the state after its first joint move.
+    /// Per playout: the state after its first joint move; those behind are left from a larger batch.
     opened: Vec<State>,
     /// Per leaf and role: the end of its legal moves.
     ends: Vec<u32>,
     legal: Vec<MoveId>,
+    /// Per legal move: the playouts that begin with it.
+    firsts: Vec<First>,
     /// Per leaf and role: where the moves are that playouts begin with, if those are not all legal ones.
     offers: Vec<(u32, u32)>,
     offered: Vec<MoveId>,
@@ -66,7 +68,7 @@ pub(crate) struct Flight {
     recorded_sums: Vec<f64>,
     /// Playouts, with their first moves and values by role.
     playouts: Vec<Landed>,
-    firsts: Vec<MoveId>,
+    opening: Vec<MoveId>,
     worths: Vec<f64>,
     /// Recorded moves.
     made: Vec<Made>,
@@ -145,6 +147,15 @@ struct Landed {
     made: Option<(u32, u32)>,
 }
 
+/// The playouts of a leaf that begin with a move.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct First {
+    pub(crate) n: u32,
+    /// What they are worth together, and the best of them.
+    pub(crate) sum: f64,
+    pub(crate) best: f64,
+}
+
 /// A move of a recorded playout.
 #[derive(Clone, Copy)]
 struct Made {
@@ -207,10 +218,6 @@ impl Flight {
             counts: vec![Vec::new(); n_roles],
             touched: Vec::new(),
         };
-        let sightings = match params.rave {
-            RaveKind::Off => None,
-            kind => Some(Sightings::new(n_roles, kind != RaveKind::Amaf)),
-        };
         Flight {
             engine,
             n_roles,
@@ -232,11 +239,12 @@ impl Flight {
             offers: Vec::new(),
             offered: Vec::new(),
             firsts: Vec::new(),
+            opening: Vec::new(),
             worths: Vec::new(),
             made: Vec::new(),
             order: Vec::new(),
             powers: vec![1.0],
-            sightings,
+            sightings: Sightings::of(params, n_roles),
             seen: Vec::new(),
             tally: has_mast.then(tally),
             replay,
@@ -284,7 +292,7 @@ impl Flight {
             sums.resize(n_leaves * self.n_roles, 0.0);
         }
         self.playouts.clear();
-        self.firsts.clear();
+        self.opening.clear();
         self.worths.clear();
         self.made.clear();
         match self.engine {
@@ -337,7 +345,7 @@ impl Flight {
                 let is_recorded = self.records != Records::Firsts;
                 leaf.n += 1;
                 leaf.n_recorded += u32::from(is_recorded);
-                self.firsts.extend_from_slice(&twin.record[..n_roles]);
+                self.opening.extend_from_slice(&twin.record[..n_roles]);
                 self.worths.extend_from_slice(&twin.values);
                 let start = self.made.len() as u32;
                 if is_recorded {
@@ -388,7 +396,7 @@ impl Flight {
             },
         });
         let most_steps = self.most_steps.saturating_sub(1).max(1);
-        let jobs = self.opened.iter().enumerate();
+        let jobs = self.opened[..self.openings.len()].iter().enumerate();
         lanes.submit(jobs.map(|(playout, state)| Job {
             state,
             tag: playout as u64,
@@ -444,11 +452,8 @@ impl Flight {
         let states: Vec<&State> = states.collect();
         let moves: Vec<&[MoveId]> = playouts.map(|of| openings.moves(of)).collect();
         let opened = &mut self.opened;
-        opened.clear();
-        opened.resize(states.len(), State::default());
-        lanes.advance(&states, &moves, |idx, words| {
-            opened[idx] = State::from_words(words.into());
-        });
+        opened.resize(states.len().max(opened.len()), State::default());
+        lanes.advance(&states, &moves, |idx, words| opened[idx].set_words(words));
     }
 
     /// Legal moves and ends, in the lanes.
@@ -497,7 +502,7 @@ impl Flight {
         let n_roles = self.n_roles;
         let (mut n_steps, mut n_cuts) = (0, 0);
         let (leaves, playouts) = (&mut self.leaves, &mut self.playouts);
-        let (firsts, worths, made) = (&mut self.firsts, &mut self.worths, &mut self.made);
+        let (all_openings, worths, made) = (&mut self.opening, &mut self.worths, &mut self.made);
         let (records, values) = (self.records, self.values);
         let most_recorded = self.most_recorded;
         let (openings, opened, ends) = (&self.openings, &self.opened, &self.ends);
@@ -511,7 +516,7 @@ impl Flight {
             let from = worths.len();
             for role in RoleId::all(n_roles) {
                 worths.push(f64::from(playout.goal(role).map_or(0, Goal::value)));
-                firsts.push(opening[role.idx()]);
+                all_openings.push(opening[role.idx()]);
             }
             weigh(values, &mut worths[from..]);
             let is_told = is_whole && playout.steps() > 0;
@@ -586,6 +591,8 @@ impl Flight {
     /// Adds up values and moves.
     fn put_together(&mut self) {
         self.seen.clear();
+        self.firsts.clear();
+        self.firsts.resize(self.legal.len(), First::default());
         let mut first = 0;
         for leaf_idx in 0..self.leaves.len() {
             let end = self.leaves[leaf_idx].playouts_end as usize;
@@ -597,7 +604,7 @@ impl Flight {
             }
             first = end;
             if let Some(sightings) = &self.sightings {
-                self.seen.extend_from_slice(sightings.list());
+                self.seen.extend(sightings.list());
             }
             self.leaves[leaf_idx].seen_end = self.seen.len() as u32;
         }
@@ -612,6 +619,25 @@ impl Flight {
         let sums = &mut self.sums[leaf_idx * n_roles..(leaf_idx + 1) * n_roles];
         for (sum, worth) in sums.iter_mut().zip(worths) {
             *sum += worth * factor;
+        }
+        // A first move is one step nearer to the end.
+        let factor_of_first = self.powers[steps as usize - 1];
+        let leaf = &self.leaves[leaf_idx];
+        let ends = &self.ends[leaf_idx * n_roles..(leaf_idx + 1) * n_roles];
+        for (role, worth) in worths.iter().enumerate() {
+            let legal = leaf.legal(ends, &self.legal, role);
+            let of = self.opening[idx * n_roles + role];
+            let at = if legal.len() == 1 {
+                Ok(0)
+            } else {
+                legal.binary_search(&of)
+            };
+            if let Ok(at) = at {
+                let first = &mut self.firsts[ends[role] as usize - legal.len() + at];
+                first.n += 1;
+                first.sum += worth * factor_of_first;
+                first.best = first.best.max(worth * factor_of_first);
+            }
         }
         let Some((start, end)) = made else { return };
         let sums = &mut self.recorded_sums[leaf_idx * n_roles..(leaf_idx + 1) * n_roles];
@@ -682,13 +708,16 @@ impl Flight {
         self.order[of_leaf].iter().map(|&idx| idx as usize)
     }
 
-    /// The first moves of a playout, and what they were worth, by role.
-    pub(crate) fn firsts(&self, playout: usize) -> impl Iterator<Item = (MoveId, f64)> + '_ {
-        let at = playout * self.n_roles..(playout + 1) * self.n_roles;
-        let factor = self.powers[self.playouts[playout].steps as usize - 1];
-        let worths = self.worths[at.clone()].iter();
-        let worths = worths.map(move |worth| worth * factor);
-        self.firsts[at].iter().copied().zip(worths)
+    /// The playouts of a leaf by their first moves, for the legal moves of a role.
+    pub(crate) fn firsts(&self, leaf: usize, role: usize) -> &[First] {
+        let ends = &self.ends[leaf * self.n_roles..(leaf + 1) * self.n_roles];
+        let end = ends[role] as usize;
+        &self.firsts[end - self.legal(leaf, role).len()..end]
+    }
+
+    /// The first moves of a playout, by role.
+    pub(crate) fn opening(&self, playout: usize) -> &[MoveId] {
+        &self.opening[playout * self.n_roles..(playout + 1) * self.n_roles]
     }
 
     /// The state that the first joint move of a playout leads to and what it is worth to each role, if the match ends there.

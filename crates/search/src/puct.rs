@@ -22,11 +22,13 @@ use std::fmt;
 
 use agon_engine::RoleId;
 use agon_engine::lanes::{Choosing, Weights};
+use wide::f32x4;
 
 use crate::params::Params;
 use crate::random::Random;
 use crate::rave;
-use crate::tree::{Edge, Later};
+use crate::scores::{Scores, mean_of_tried};
+use crate::tree::{Edge, Later, NodeId, Tree};
 
 /// What a move is worth where nothing was tried.
 const MIDDLE: f32 = 50.0;
@@ -39,8 +41,9 @@ pub(crate) struct Puct {
     /// Visits per move at which the policy and UCT weigh alike, and C of UCT.
     k: f64,
     uct: f32,
-    // Changed now and then.
+    // Changed now and then: the policy, and its number, which is never 0.
     weights: Option<Weights>,
+    lesson: u8,
     // Scratch: by move, the chance that the policy makes it.
     policy: Vec<f32>,
 }
@@ -54,6 +57,7 @@ impl Puct {
             k: params.puct_k,
             alike: params.puct_alike as f32,
             weights: None,
+            lesson: 0,
             policy: Vec::new(),
         })
     }
@@ -64,6 +68,7 @@ impl Puct {
             Choosing::Proportional(weights) => Some(weights.clone()),
             Choosing::Uniform | Choosing::Greedy(..) => None,
         };
+        self.lesson = self.lesson % u8::MAX + 1;
     }
 
     /// Whether there is a policy to go by.
@@ -71,49 +76,59 @@ impl Puct {
         self.weights.is_some()
     }
 
-    /// The place of the edge that a role takes in a state with so many visits; `later` has what is known from later moves, and its
-    /// weight. `None` if there is no policy, or every move is closed.
-    pub(crate) fn choose(
-        &mut self,
-        role: usize,
-        (words, visits): (&[u64], u32),
-        edges: &[Edge],
-        later: Option<(&[Later], f32)>,
-        random: &mut Random,
-    ) -> Option<usize> {
-        let sum = self.weigh(RoleId(role as u16), words, edges)?;
+    /// Moves of this node will be chosen: the tree is told the policy, unless it has it from this lesson.
+    #[inline]
+    pub(crate) fn stand(&mut self, tree: &mut Tree, node: NodeId, n_roles: usize) {
+        if tree.node(node).lesson != self.lesson && self.is_ready() {
+            (0..n_roles).for_each(|role| self.tell(tree, node, role));
+            tree.node_mut(node).lesson = self.lesson;
+        }
+    }
+
+    /// Writes the chances of a role's moves into the tree.
+    fn tell(&mut self, tree: &mut Tree, node: NodeId, role: usize) {
+        let (state, edges, told) = tree.for_policy(node, role);
+        if edges.len() < 2 {
+            return;
+        }
+        let Some(sum) = self.weigh(RoleId(role as u16), state.words(), edges) else {
+            return;
+        };
         let even = self.alike / edges.len() as f32;
         let share = (1.0 - self.alike) / sum;
+        for (told, weight) in told.iter_mut().zip(&self.policy) {
+            told.set_policy(share * weight + even);
+        }
+    }
+
+    /// The place of the edge that a role takes in a state with so many visits; `own` has the policy, `later` what is known from
+    /// later moves, and its weight. `None` if every move is closed.
+    #[inline]
+    pub(crate) fn choose(
+        &self,
+        visits: u32,
+        edges: &[Edge],
+        own: &[Later],
+        (later, beta): (&[Later], f32),
+        scores: &mut Scores,
+        random: &mut Random,
+    ) -> Option<usize> {
         let visits = visits.max(1);
         let trust = rave::beta(self.k * edges.len() as f64, visits) as f32;
-        let scale = trust * self.exploration * (visits as f32).sqrt();
+        let scale = f32x4::splat(trust * self.exploration * (visits as f32).sqrt());
         let spread = (1.0 - trust) * self.uct * libm::logf(visits as f32).sqrt();
-        let untried = mean_of_tried(edges);
-        let (mut best, mut highest, mut n_ties) = (None, f32::NEG_INFINITY, 0);
-        for (idx, (edge, weight)) in edges.iter().zip(&self.policy).enumerate() {
-            if edge.is_closed() {
-                continue;
-            }
-            let mut value = match edge.visits {
-                0 => untried,
-                _ => edge.mean() as f32,
-            };
-            if let Some((later, beta)) = later.filter(|(later, _)| later[idx].visits > 0) {
-                value += beta * (later[idx].mean - value);
-            }
-            let policy = share * weight + even;
-            let n = 1.0 + edge.visits as f32;
-            value += scale * policy / n + spread / n.sqrt();
-            if value > highest {
-                (best, highest, n_ties) = (Some(idx), value, 1);
-            } else if value == highest {
-                n_ties += 1;
-                if random.below(n_ties) == 0 {
-                    best = Some(idx);
-                }
-            }
-        }
-        best
+        let spread = f32x4::splat(spread);
+        let untried = f32x4::splat(mean_of_tried(edges).unwrap_or(MIDDLE));
+        let beta = f32x4::splat(beta);
+        scores.fill_led(edges, own, later, |of| {
+            let mean = of.is_untried.bitselect(untried, of.mean);
+            let mixed = mean + beta * (of.later - mean);
+            let value = of.is_known.bitselect(mixed, mean);
+            let n = of.visits + f32x4::ONE;
+            value + scale * of.policy / n + spread / n.sqrt()
+        });
+        let (best, value) = scores.highest(edges, random);
+        (value > f32::NEG_INFINITY).then_some(best)
     }
 
     /// Looks up what the moves weigh, and tells the sum. Where some are urgent the others weigh nothing, as in playouts. Weights too
@@ -150,20 +165,10 @@ impl fmt::Display for Puct {
     }
 }
 
-/// The mean over all visits.
-fn mean_of_tried(edges: &[Edge]) -> f32 {
-    let (mut n, mut sum) = (0.0, 0.0);
-    for edge in edges {
-        n += f64::from(edge.visits);
-        sum += f64::from(edge.visits) * edge.mean();
-    }
-    if n > 0.0 { (sum / n) as f32 } else { MIDDLE }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_engine::MoveId;
+    use agon_engine::{MoveId, State};
 
     /// The moves that are taken by c with these visits, means and weights of the policy, which leads alone: more than one if
     /// they tie.
@@ -185,43 +190,98 @@ mod tests {
             ..Params::default()
         };
         let mut weights = Weights::new([moves.len()]);
-        let mut edges = Vec::new();
+        let (mut tree, node) = tree(moves.len());
         for (idx, &(visits, mean, weight)) in moves.iter().enumerate() {
-            let of = MoveId(idx as u32);
-            weights.get_mut(RoleId(0), of).weight = weight;
-            let mut edge = Edge::new(of);
-            (0..visits).for_each(|_| edge.add(mean));
-            edges.push(edge);
+            weights.get_mut(RoleId(0), MoveId(idx as u32)).weight = weight;
+            (0..visits).for_each(|_| tree.edge_mut(idx).add(mean));
+            tree.edge_mut(idx).close(mean < 0.0);
         }
         let mut puct = Puct::new(&params).expect("the policy leads");
         assert!(!puct.is_ready());
         puct.learn(&Choosing::Proportional(weights));
-        let visits = edges.iter().map(|edge| edge.visits).sum();
+        puct.stand(&mut tree, node, 1);
         let mut random = Random::new(1);
         let mut taken: Vec<usize> = (0..50)
-            .filter_map(|_| puct.choose(0, (&[], visits), &edges, later, &mut random))
+            .filter_map(|_| choose(&puct, &tree, later, &mut random))
             .collect();
         taken.sort_unstable();
         taken.dedup();
         taken
     }
 
+    /// A node with so many moves of one role.
+    fn tree(n_moves: usize) -> (Tree, NodeId) {
+        let mut tree = Tree::new(1, true, false);
+        let node = tree.add_node(0, State::default(), 0);
+        let moves: Vec<MoveId> = (0..n_moves as u32).map(MoveId).collect();
+        tree.add_moves(&moves);
+        (tree, node)
+    }
+
+    /// The move that is taken in the only node, which has as many visits as its moves together.
+    fn choose(
+        puct: &Puct,
+        tree: &Tree,
+        later: Option<(&[Later], f32)>,
+        random: &mut Random,
+    ) -> Option<usize> {
+        let span = tree.span(NodeId(0), 0);
+        let (edges, own) = (tree.edges(span.clone()), tree.later(span));
+        let visits = edges.iter().map(|edge| edge.visits).sum();
+        let later = later.unwrap_or((own, 0.0));
+        puct.choose(visits, edges, own, later, &mut Scores::default(), random)
+    }
+
+    /// Moves with visits, means and weights; the third one is closed. P = 0.75 · 5/9 + 1/12 and 0.75 · 2/9 + 1/12: 1/2, 1/4, 1/4.
+    const MOVES: [(u32, f64, f32); 3] = [(12, 60.0, 5.0), (4, 50.0, 2.0), (0, -1.0, 2.0)];
+
     #[test]
     fn the_formula_is_as_by_hand() {
-        // N = 16. P = 0.75 · 3/4 + 0.125 and 0.75 · 1/4 + 0.125: 0.6875 and 0.3125.
-        // 60 + 4 c 0.6875 / 13 = 60 + 0.211538 c against 50 + 4 c 0.3125 / 5 = 50 + 0.25 c: equal at c = 260.
-        let moves = [(12, 60.0, 3.0), (4, 50.0, 1.0)];
-        assert_eq!(taken(259.0, &moves, None), [0]);
-        assert_eq!(taken(261.0, &moves, None), [1]);
+        // N = 16: 60 + 4 c / 2 / 13 = 60 + 0.153846 c against 50 + 4 c / 4 / 5 = 50 + 0.2 c: equal at c = 216.67.
+        assert_eq!(taken(216.0, &MOVES, None), [0]);
+        assert_eq!(taken(217.0, &MOVES, None), [1]);
     }
 
     #[test]
     fn the_policy_gives_way_as_by_hand() {
-        // As above, but with k = 2 · 8 the policy weighs a half; sqrt(ln 16) = 1.665109, so that UCT adds 33.30218 / sqrt(1 + n):
-        // 60 + 0.105769 c + 9.23636 against 50 + 0.125 c + 14.89319: equal at c = 225.8.
-        let moves = [(12, 60.0, 3.0), (4, 50.0, 1.0)];
-        assert_eq!(taken_with(225.0, 8.0, &moves, None), [0]);
-        assert_eq!(taken_with(227.0, 8.0, &moves, None), [1]);
+        // As above, but with k = 3 · 16 / 3 the policy weighs a half; sqrt(ln 16) = 1.665109, so that UCT adds 33.30218 / sqrt(1 + n):
+        // 60 + 0.076923 c + 9.23636 against 50 + 0.1 c + 14.89319: equal at c = 188.2.
+        assert_eq!(taken_with(187.0, 16.0 / 3.0, &MOVES, None), [0]);
+        assert_eq!(taken_with(189.0, 16.0 / 3.0, &MOVES, None), [1]);
+    }
+
+    #[test]
+    fn chances_are_known_to_a_few_parts_in_a_hundred() {
+        let (mut tree, node) = tree(40);
+        let mut weights = Weights::new([40]);
+        let weight = |idx: u32| (idx * idx + 1) as f32;
+        for idx in 0..40 {
+            weights.get_mut(RoleId(0), MoveId(idx)).weight = weight(idx);
+        }
+        let mut puct = Puct::new(&Params {
+            puct: 60.0,
+            puct_alike: 0.25,
+            ..Params::default()
+        })
+        .expect("the policy leads");
+        puct.learn(&Choosing::Proportional(weights));
+        puct.stand(&mut tree, node, 1);
+        let sum: f32 = (0..40).map(weight).sum();
+        for (idx, told) in (0..40).zip(tree.later(0..40)) {
+            let chance = 0.75 * weight(idx) / sum + 0.25 / 40.0;
+            let ratio = told.policy() / chance;
+            assert!((ratio - 1.0).abs() < 0.032, "{told:?} and {chance}");
+        }
+        // The same lesson is not told twice, the next one is.
+        let first = tree.later(0..1)[0].policy();
+        tree.later_mut(0).set_policy(1.0);
+        puct.stand(&mut tree, node, 1);
+        assert_eq!(tree.later(0..1)[0].policy(), 1.0);
+        puct.learn(&Choosing::Proportional(
+            puct.weights.clone().expect("it has one"),
+        ));
+        puct.stand(&mut tree, node, 1);
+        assert_eq!(tree.later(0..1)[0].policy(), first);
     }
 
     #[test]
@@ -247,7 +307,7 @@ mod tests {
     #[test]
     fn later_moves_are_mixed_in() {
         // With c next to nothing: (60 + 20) / 2 against (40 + 70) / 2; a move that was not seen later keeps its mean.
-        let known = |mean| Later { visits: 9, mean };
+        let known = |mean| Later::new(9, mean);
         let moves = [(4, 60.0, 1.0), (4, 40.0, 1.0)];
         let later = [known(20.0), known(70.0)];
         assert_eq!(taken(1e-6, &moves, Some((&later, 0.5))), [1]);
@@ -262,16 +322,16 @@ mod tests {
             ..Params::default()
         })
         .expect("the policy leads");
-        let mut edges = [0, 1].map(|of| Edge::new(MoveId(of)));
+        let (mut tree, node) = tree(2);
         let mut random = Random::new(1);
-        let mut choose =
-            |puct: &mut Puct, edges: &[Edge]| puct.choose(0, (&[], 0), edges, None, &mut random);
-        assert_eq!(choose(&mut puct, &edges), None, "nothing was told yet");
+        puct.stand(&mut tree, node, 1);
+        assert_eq!(tree.node(node).lesson, 0, "nothing was told yet");
         puct.learn(&Choosing::Proportional(Weights::new([2])));
-        edges[0].close(true);
-        assert_eq!(choose(&mut puct, &edges), Some(1));
-        edges[1].close(true);
-        assert_eq!(choose(&mut puct, &edges), None);
+        puct.stand(&mut tree, node, 1);
+        tree.edge_mut(0).close(true);
+        assert_eq!(choose(&puct, &tree, None, &mut random), Some(1));
+        tree.edge_mut(1).close(true);
+        assert_eq!(choose(&puct, &tree, None, &mut random), None);
         puct.learn(&Choosing::Uniform);
         assert!(!puct.is_ready());
     }

@@ -9,8 +9,8 @@
 //! A simulation counts once per move, with the value of the last time it was made; only moves that were tried in the node
 //! learn, because others are not chosen by value.
 //!
-//! GRAVE takes these statistics from the last state on the way that has enough visits, which below it serves all states with
-//! few; there all moves learn. A move that is not legal there has none.
+//! GRAVE takes these statistics from the last state on the way that has enough visits and in which the role had a choice, which
+//! below it serves all states with few; there all moves learn. A move that is not legal there has none.
 //!
 //! How soon the tree should be trusted depends on the game: where stones are put for good, a move is worth later about what it
 //! is worth now; where pieces move about, it is another move. At k visits the means of RAVE are as far off by what they are about,
@@ -55,7 +55,7 @@ pub(crate) fn fitted_k(tree: &Tree, n_roles: usize, most: f64) -> f64 {
         for role in 0..n_roles {
             let span = tree.span(node, role);
             let pairs = tree.edges(span.clone()).iter().zip(tree.later(span));
-            let known = pairs.filter(|(edge, later)| edge.visits.min(later.visits) >= KNOWN_MOVE);
+            let known = pairs.filter(|(edge, later)| edge.visits.min(later.visits()) >= KNOWN_MOVE);
             let known = known.map(|(edge, later)| {
                 let mean = edge.mean();
                 let variance = mean * (100.0 - mean);
@@ -217,8 +217,7 @@ mod tests {
         tree.node_mut(node).visits = 2000;
         for (edge, mean) in [(0, 40.0), (1, 60.0)] {
             (0..n_tried).for_each(|_| tree.edge_mut(edge).add(mean));
-            tree.later_mut(edge).visits = n_tried;
-            tree.later_mut(edge).mean = later[edge];
+            *tree.later_mut(edge) = Later::new(n_tried, later[edge]);
         }
         fitted_k(&tree, 1, 500.0)
     }
@@ -256,7 +255,7 @@ mod tests {
         let later: Vec<(u32, f32)> = tree
             .later(0..6)
             .iter()
-            .map(|l| (l.visits, l.mean))
+            .map(|l| (l.visits(), l.mean))
             .collect();
         let nothing = (0, 0.0);
         assert_eq!(

@@ -44,14 +44,28 @@ fn inverse_root(n: i32x4) -> f32x4 {
 impl Laters {
     #[inline(always)]
     fn new(of: &[Later; WIDTH]) -> Laters {
-        let visits = i32x4::new(of.map(|later| later.visits.cast_signed()));
+        let visits = i32x4::new(four(of, |later| later.visits().cast_signed()));
         let is_unknown: f32x4 = bytemuck::cast(visits.simd_eq(i32x4::ZERO));
         Laters {
             is_known: !is_unknown,
             root: inverse_root(visits),
-            mean: f32x4::new(of.map(|later| later.mean)),
+            mean: f32x4::new(four(of, |later| later.mean)),
         }
     }
+}
+
+/// What PUCT looks at, of some moves.
+#[derive(Clone, Copy)]
+pub(crate) struct Led {
+    pub(crate) is_untried: f32x4,
+    /// How often they were tried, and the mean of that.
+    pub(crate) visits: f32x4,
+    pub(crate) mean: f32x4,
+    /// Whether later moves tell something, and what.
+    pub(crate) is_known: f32x4,
+    pub(crate) later: f32x4,
+    /// The chance that the policy makes them.
+    pub(crate) policy: f32x4,
 }
 
 impl Scores {
@@ -102,6 +116,46 @@ impl Scores {
         }
     }
 
+    /// The same for a formula that has something to say of moves never tried too. `own` has the policy,
+    /// `later` what is known of them from later ones.
+    #[inline]
+    pub(crate) fn fill_led(
+        &mut self,
+        edges: &[Edge],
+        own: &[Later],
+        later: &[Later],
+        formula: impl Fn(Led) -> f32x4,
+    ) {
+        self.values.clear();
+        let mut put = |edges: &[Edge; WIDTH], own: &[Later; WIDTH], later: &[Later; WIDTH]| {
+            let [_, child, visits, mean] = columns(edges);
+            let n_later = i32x4::new(four(later, |of| of.visits().cast_signed()));
+            let is_unknown: f32x4 = bytemuck::cast(n_later.simd_eq(i32x4::ZERO));
+            let value = formula(Led {
+                is_untried: bytemuck::cast(visits.simd_eq(i32x4::ZERO)),
+                visits: visits.round_float(),
+                mean: mean.round_float() * f32x4::splat(Edge::UNIT),
+                is_known: !is_unknown,
+                later: f32x4::new(four(later, |of| of.mean)),
+                policy: f32x4::new(four(own, |of| of.policy())),
+            });
+            let is_shut: f32x4 = bytemuck::cast(child >> 31);
+            let worst = f32x4::splat(f32::NEG_INFINITY);
+            self.values.push(is_shut.bitselect(worst, value));
+        };
+        let (whole, rest) = edges.as_chunks();
+        let (whole_own, rest_own) = own.as_chunks();
+        let (whole_later, rest_later) = later.as_chunks();
+        for ((edges, own), later) in whole.iter().zip(whole_own).zip(whole_later) {
+            put(edges, own, later);
+        }
+        if !rest.is_empty() {
+            let own = filled_up(rest_own, Later::default());
+            let later = filled_up(rest_later, Later::default());
+            put(&filled_up(rest, Edge::NONE), &own, &later);
+        }
+    }
+
     /// The move with the highest value, by chance where several have it, and that value. Closed ones only if there are no
     /// others, then by their means.
     #[inline]
@@ -129,6 +183,26 @@ impl Scores {
     }
 }
 
+/// The mean over all visits of these moves, if there are any.
+#[inline]
+pub(crate) fn mean_of_tried(edges: &[Edge]) -> Option<f32> {
+    let (mut n, mut sum) = (f32x4::ZERO, f32x4::ZERO);
+    let mut add = |edges: &[Edge; WIDTH]| {
+        let [_, _, visits, mean] = columns(edges);
+        let visits = visits.round_float();
+        n += visits;
+        sum += visits * (mean.round_float() * f32x4::splat(Edge::UNIT));
+    };
+    let (whole, rest) = edges.as_chunks();
+    whole.iter().for_each(&mut add);
+    if !rest.is_empty() {
+        add(&filled_up(rest, Edge::NONE));
+    }
+    // In this order on every machine.
+    let [n, sum] = [n, sum].map(|of| of.to_array().into_iter().sum::<f32>());
+    (n > 0.0).then_some(sum / n)
+}
+
 /// The values of some moves, the first of which is in this vector; the worst of all where they may not be chosen.
 #[inline(always)]
 fn values_of(
@@ -137,8 +211,7 @@ fn values_of(
     at: usize,
     formula: impl Fn(f32x4, f32x4) -> Value,
 ) -> f32x4 {
-    let columns = f32x4::transpose(edges.map(|edge| bytemuck::cast(edge.words())));
-    let [_, child, visits, mean] = columns.map(bytemuck::cast::<f32x4, i32x4>);
+    let [_, child, visits, mean] = columns(edges);
     let mean = mean.round_float() * f32x4::splat(Edge::UNIT);
     let (value, bonus) = formula(mean, inverse_root(visits));
     let mut sum = value + bonus;
@@ -152,6 +225,19 @@ fn values_of(
     let is_shut = child >> 31 | visits.simd_eq(i32x4::ZERO);
     let is_shut: f32x4 = bytemuck::cast(is_shut);
     is_shut.bitselect(f32x4::splat(f32::NEG_INFINITY), sum)
+}
+
+/// What edges are made of: moves, children, visits, means.
+#[inline(always)]
+fn columns(edges: &[Edge; WIDTH]) -> [i32x4; WIDTH] {
+    let rows = four(edges, |edge| bytemuck::cast(edge.words()));
+    four(&f32x4::transpose(rows), |&column| bytemuck::cast(column))
+}
+
+/// `map` of arrays, which is not always inlined.
+#[inline(always)]
+fn four<T, U>(of: &[T; WIDTH], what: impl Fn(&T) -> U) -> [U; WIDTH] {
+    [what(&of[0]), what(&of[1]), what(&of[2]), what(&of[3])]
 }
 
 #[inline]

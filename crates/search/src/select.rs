@@ -35,8 +35,8 @@ pub(crate) struct Select {
     // Changed now and then.
     rave_k: f64,
     pub(crate) puct: Option<Puct>,
-    // Changed by each simulation: the state whose statistics of later moves GRAVE uses.
-    reference: NodeId,
+    // Changed by each simulation: per role, the state whose statistics of later moves GRAVE uses.
+    references: Vec<NodeId>,
     // Scratch: the moves of the state that were never tried, and what the reference knows of all.
     fresh: Vec<u32>,
     referred: Vec<Later>,
@@ -50,7 +50,7 @@ impl Select {
             rave_k: params.rave_k,
             puct: Puct::new(params).filter(|_| n_roles > 1),
             logs: (0..N_KNOWN).map(|n| libm::log(n.max(1) as f64)).collect(),
-            reference: NodeId::NONE,
+            references: vec![NodeId::NONE; n_roles],
             fresh: Vec::new(),
             referred: Vec::new(),
             scores: Scores::default(),
@@ -69,11 +69,18 @@ impl Select {
         self.rave_k
     }
 
-    /// Whether a state is one that those below it refer to.
+    /// Whether a state is one that those below it refer to: it has enough visits, and the role a choice, since where others move
+    /// nothing is known of its moves.
     #[inline]
     pub(crate) fn refer(&mut self, tree: &Tree, node: NodeId, is_root: bool) {
-        if is_root || tree.node(node).visits >= self.params.grave_visits {
-            self.reference = node;
+        if self.params.rave != RaveKind::Grave {
+            return;
+        }
+        let is_known = tree.node(node).visits >= self.params.grave_visits;
+        for (role, reference) in self.references.iter_mut().enumerate() {
+            if is_root || is_known && tree.span(node, role).len() > 1 {
+                *reference = node;
+            }
         }
     }
 
@@ -109,7 +116,7 @@ impl Select {
         }
         // Step 2. The best of what was tried.
         if self.params.rave == RaveKind::Grave {
-            rave::refer(tree, self.reference, role, edges, &mut self.referred);
+            rave::refer(tree, self.references[role], role, edges, &mut self.referred);
         }
         let (best, value) = self.best(tree, node, &span, prior, random);
         // Step 3. Is it good enough to come before the others?
@@ -128,6 +135,20 @@ impl Select {
         span.start + best
     }
 
+    /// Whether PUCT chooses.
+    #[inline]
+    pub(crate) fn is_led(&self) -> bool {
+        self.puct.as_ref().is_some_and(Puct::is_ready)
+    }
+
+    /// Moves of this node will be chosen: PUCT looks up what it does not know of them.
+    #[inline]
+    pub(crate) fn stand(&mut self, tree: &mut Tree, node: NodeId, n_roles: usize) {
+        if let Some(puct) = self.puct.as_mut() {
+            puct.stand(tree, node, n_roles);
+        }
+    }
+
     /// The move that PUCT takes, if it is asked.
     fn by_policy(
         &mut self,
@@ -137,19 +158,20 @@ impl Select {
         span: &Span,
         random: &mut Random,
     ) -> Option<usize> {
-        let puct = self.puct.as_mut().filter(|puct| puct.is_ready())?;
+        let puct = self.puct.as_ref().filter(|puct| puct.is_ready())?;
         let edges = tree.edges(span.clone());
-        let of = tree.node(node);
-        let beta = rave::beta(self.rave_k, of.visits) as f32;
-        let later = match self.params.rave {
-            RaveKind::Off | RaveKind::Amaf => None,
-            RaveKind::Rave => Some((tree.later(span.clone()), beta)),
+        let own = tree.later(span.clone());
+        let visits = tree.node(node).visits;
+        let beta = rave::beta(self.rave_k, visits) as f32;
+        let (later, beta) = match self.params.rave {
+            RaveKind::Off | RaveKind::Amaf => (own, 0.0),
+            RaveKind::Rave => (own, beta),
             RaveKind::Grave => {
-                rave::refer(tree, self.reference, role, edges, &mut self.referred);
-                Some((&self.referred[..], beta))
+                rave::refer(tree, self.references[role], role, edges, &mut self.referred);
+                (&self.referred[..], beta)
             }
         };
-        puct.choose(role, (of.state.words(), of.visits), edges, later, random)
+        puct.choose(visits, edges, own, (later, beta), &mut self.scores, random)
     }
 
     /// One of the moves that were never tried.
@@ -231,7 +253,7 @@ impl Select {
                     later.is_known.bitselect(mix, mean)
                 };
                 if params.rave_bonus == RaveBonus::Both && !is_grave {
-                    let n_later: u64 = later.iter().map(|later| u64::from(later.visits)).sum();
+                    let n_later: u64 = later.iter().map(|later| u64::from(later.visits())).sum();
                     let later_spread = splat(c * ln_by(&self.logs, n_later).sqrt());
                     let both = |mean: f32x4, root: f32x4, later: Laters| {
                         let bonus = beta * (later_spread * later.root) + rest * (spread * root);
@@ -301,7 +323,7 @@ mod tests {
             }
         }
         for (idx, &(visits, mean)) in later.iter().enumerate() {
-            *tree.later_mut(idx) = Later { visits, mean };
+            *tree.later_mut(idx) = Later::new(visits, mean);
         }
         tree.node_mut(node).visits = edges.iter().map(|&(visits, _)| visits).sum();
         (tree, node)
@@ -377,13 +399,39 @@ mod tests {
     }
 
     #[test]
+    fn grave_asks_a_state_in_which_the_role_had_a_choice() {
+        // Role 0 moves, then role 1, then role 0 again; all with enough visits, but for the last one.
+        let mut tree = Tree::new(2, true, true);
+        let nodes = [[3, 1], [1, 3], [3, 1]].map(|n_moves| {
+            let node = tree.add_node(0, State::default(), 0);
+            for n in n_moves {
+                let moves: Vec<MoveId> = (0..n).map(MoveId).collect();
+                tree.add_moves(&moves);
+            }
+            node
+        });
+        nodes[..2]
+            .iter()
+            .for_each(|&node| tree.node_mut(node).visits = 60);
+        let params = Params {
+            rave: RaveKind::Grave,
+            ..Params::default()
+        };
+        let mut select = Select::new(&params, 2);
+        for (idx, &node) in nodes.iter().enumerate() {
+            select.refer(&tree, node, idx == 0);
+        }
+        assert_eq!(select.references, nodes[..2]);
+    }
+
+    #[test]
     fn grave_asks_the_last_state_with_enough_visits() {
         // Above: moves 0, 1 and 3, with statistics of 10 each. Below: moves 1, 2 and 3, each tried once.
         let mut tree = Tree::new(1, true, true);
         let above = tree.add_node(0, State::default(), 0);
         tree.add_moves(&[0, 1, 3].map(MoveId));
         for (edge, mean) in [90.0, 20.0, 80.0].into_iter().enumerate() {
-            *tree.later_mut(edge) = Later { visits: 10, mean };
+            *tree.later_mut(edge) = Later::new(10, mean);
         }
         let below = tree.add_node(1, State::default(), 1);
         tree.add_moves(&[1, 2, 3].map(MoveId));

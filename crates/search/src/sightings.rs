@@ -11,6 +11,8 @@
 
 use agon_engine::MoveId;
 
+use crate::params::{Params, RaveKind};
+
 /// A move of a role in some playouts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Sighting {
@@ -26,22 +28,33 @@ pub(crate) struct Sighting {
 pub(crate) struct Sightings {
     /// Whether a move counts once per playout only.
     is_once: bool,
-    /// Per role and move: where it stands in the list.
+    /// Per role and move.
     marks: Vec<Vec<Mark>>,
-    list: Vec<Sighting>,
+    /// What was seen from the leaf.
+    list: Vec<(u32, MoveId)>,
     leaf: u32,
     playout: u32,
 }
 
+/// What was seen of a move from the leaf that was last begun when it was.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     leaf: u32,
     playout: u32,
-    at: u32,
+    n: u32,
+    sum: f32,
 }
 
 impl Sightings {
-    pub(crate) fn new(n_roles: usize, is_once: bool) -> Sightings {
+    /// If anybody wants to know.
+    pub(crate) fn of(params: &Params, n_roles: usize) -> Option<Sightings> {
+        match params.rave {
+            RaveKind::Off => None,
+            kind => Some(Sightings::new(n_roles, kind != RaveKind::Amaf)),
+        }
+    }
+
+    fn new(n_roles: usize, is_once: bool) -> Sightings {
         Sightings {
             is_once,
             marks: vec![Vec::new(); n_roles],
@@ -52,7 +65,7 @@ impl Sightings {
     }
 
     /// Another leaf: nothing was seen from it yet.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) -> &mut Sightings {
         self.list.clear();
         self.leaf = self.leaf.wrapping_add(1);
         if self.leaf == 0 {
@@ -60,6 +73,7 @@ impl Sightings {
             self.marks.iter_mut().for_each(Vec::clear);
             self.leaf = 1;
         }
+        self
     }
 
     /// Another playout from it.
@@ -76,28 +90,26 @@ impl Sightings {
             return;
         }
         mark.playout = playout;
-        let at = mark.at as usize;
-        let seen = &mut self.list[at];
-        seen.n += 1;
-        seen.sum += value;
+        mark.n += 1;
+        mark.sum += value;
     }
 
     /// What others have put together.
     #[inline]
     pub(crate) fn put(&mut self, of: &Sighting) {
-        let at = self.mark(of.role as usize, of.of).at as usize;
-        self.list[at] = *of;
+        let mark = self.mark(of.role as usize, of.of);
+        (mark.n, mark.sum) = (of.n, of.sum);
     }
 
     /// The role made this move on the way to the leaf, so in all of `n` playouts, which were worth this much together.
     #[inline]
     pub(crate) fn add_to_all(&mut self, role: usize, of: MoveId, n: u32, sum: f32) {
-        let at = self.mark(role, of).at as usize;
-        let seen = &mut self.list[at];
-        if self.is_once {
-            (seen.n, seen.sum) = (n, sum);
+        let is_once = self.is_once;
+        let mark = self.mark(role, of);
+        if is_once {
+            (mark.n, mark.sum) = (n, sum);
         } else {
-            (seen.n, seen.sum) = (seen.n + n, seen.sum + sum);
+            (mark.n, mark.sum) = (mark.n + n, mark.sum + sum);
         }
     }
 
@@ -105,15 +117,15 @@ impl Sightings {
     #[inline]
     pub(crate) fn get(&self, role: usize, of: MoveId) -> Option<(u32, f32)> {
         let mark = self.marks[role].get(of.0 as usize)?;
-        (mark.leaf == self.leaf).then(|| {
-            let seen = &self.list[mark.at as usize];
-            (seen.n, seen.sum)
-        })
+        (mark.leaf == self.leaf).then_some((mark.n, mark.sum))
     }
 
     /// All of them.
-    pub(crate) fn list(&self) -> &[Sighting] {
-        &self.list
+    pub(crate) fn list(&self) -> impl ExactSizeIterator<Item = Sighting> + '_ {
+        self.list.iter().map(|&(role, of)| {
+            let Mark { n, sum, .. } = self.marks[role as usize][of.0 as usize];
+            Sighting { role, of, n, sum }
+        })
     }
 
     #[inline]
@@ -128,14 +140,10 @@ impl Sightings {
             *mark = Mark {
                 leaf: self.leaf,
                 playout: self.playout.wrapping_sub(1),
-                at: self.list.len() as u32,
-            };
-            self.list.push(Sighting {
-                role: role as u32,
-                of,
                 n: 0,
                 sum: 0.0,
-            });
+            };
+            self.list.push((role as u32, of));
         }
         mark
     }
@@ -157,7 +165,7 @@ mod tests {
         sightings.add(0, MoveId(1), 20.0);
         let mut above = Sightings::new(2, is_once);
         above.begin();
-        sightings.list().iter().for_each(|seen| above.put(seen));
+        sightings.list().for_each(|seen| above.put(&seen));
         above.add_to_all(0, MoveId(2), 2, 80.0);
         assert_eq!(above.get(1, MoveId(1)), None, "roles are apart");
         let found = [1, 2, 3].map(|of| above.get(0, MoveId(of)));

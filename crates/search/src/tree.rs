@@ -44,6 +44,8 @@ pub(crate) struct Node {
     mover: u16,
     /// Whether the match ends here.
     pub(crate) is_terminal: bool,
+    /// The lesson that the policy of its moves is from.
+    pub(crate) lesson: u8,
 }
 
 const SEVERAL: u16 = u16::MAX;
@@ -69,10 +71,10 @@ const MOST_UNITS: u32 = 100 << 24;
 impl Edge {
     /// A unit of the mean.
     pub(crate) const UNIT: f32 = 1.0 / UNITS as f32;
-    /// No move.
+    /// No move; it is not to be chosen.
     pub(crate) const NONE: Edge = Edge {
         of: MoveId(0),
-        child: NodeId::NONE.0,
+        child: NodeId::NONE.0 | CLOSED,
         visits: 0,
         mean: 0,
     };
@@ -186,25 +188,60 @@ pub(crate) enum Worth {
     Best(f64),
 }
 
-/// What is known of a move from simulations in which its role made it later.
+/// What is known of a move from simulations in which its role made it later; and the chance that the playout policy makes it,
+/// which has room here.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Later {
-    pub(crate) visits: u32,
+    /// Simulations in 24 bits, and above them the chance: as many steps below 1 as a number with four binary places has.
+    packed: u32,
     pub(crate) mean: f32,
 }
 
+/// More simulations than this are not counted.
+const MOST_LATER: u32 = (1 << 24) - 1;
+/// A number of 32 bits without these has four binary places.
+const PLACES: u32 = 19;
+/// 1 with four binary places.
+const ONE: u32 = 1.0_f32.to_bits() >> PLACES;
+
 impl Later {
+    #[cfg(test)]
+    pub(crate) fn new(visits: u32, mean: f32) -> Later {
+        Later {
+            packed: visits.min(MOST_LATER),
+            mean,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn visits(self) -> u32 {
+        self.packed & MOST_LATER
+    }
+
+    /// The chance that the playout policy makes the move, to 3 %, but not below 2⁻¹⁶.
+    #[inline(always)]
+    pub(crate) fn policy(self) -> f32 {
+        f32::from_bits((ONE - (self.packed >> 24)) << PLACES)
+    }
+
+    #[inline]
+    pub(crate) fn set_policy(&mut self, chance: f32) {
+        let rounded = (chance.to_bits() + (1 << (PLACES - 1))) >> PLACES;
+        let below = ONE.saturating_sub(rounded).min(0xff);
+        self.packed = self.packed & MOST_LATER | below << 24;
+    }
+
     #[inline]
     pub(crate) fn add(&mut self, value: f64) {
-        self.visits = self.visits.saturating_add(1);
-        self.mean += (value as f32 - self.mean) / self.visits as f32;
+        self.add_many(1, value as f32);
     }
 
     /// So many simulations were worth this much together.
     #[inline]
     pub(crate) fn add_many(&mut self, n: u32, sum: f32) {
-        self.visits = self.visits.saturating_add(n);
-        self.mean += (sum - n as f32 * self.mean) / self.visits as f32;
+        let visits = self.visits().saturating_add(n).min(MOST_LATER);
+        self.packed = self.packed & !MOST_LATER | visits;
+        self.mean += (sum - n as f32 * self.mean) / visits as f32;
     }
 }
 
@@ -423,6 +460,18 @@ impl Tree {
         self.edges[span.clone()].iter().zip(&mut self.later[span])
     }
 
+    /// A node's state, and the edges of a role with what else is known of them.
+    #[inline]
+    pub(crate) fn for_policy(
+        &mut self,
+        node: NodeId,
+        role: usize,
+    ) -> (&State, &[Edge], &mut [Later]) {
+        let span = self.span(node, role);
+        let state = &self.nodes[node.idx()].state;
+        (state, &self.edges[span.clone()], &mut self.later[span])
+    }
+
     #[inline]
     pub(crate) fn later_mut(&mut self, edge: usize) -> &mut Later {
         &mut self.later[edge]
@@ -506,6 +555,9 @@ impl Tree {
         let node = NodeId(self.nodes.len() as u32);
         assert!(node < NodeId::NONE, "the tree has room for 2^31 nodes");
         self.state_bytes += size_of_val(state.words());
+        make_room(&mut self.nodes, 1);
+        make_room(&mut self.ends, self.n_roles);
+        make_room(&mut self.bounds, self.n_roles);
         self.nodes.push(Node {
             state,
             hash,
@@ -514,6 +566,7 @@ impl Tree {
             depth,
             mover: 0,
             is_terminal: false,
+            lesson: 0,
         });
         for _ in 0..self.n_roles {
             self.bounds.push(Bounds::OPEN);
@@ -536,8 +589,10 @@ impl Tree {
             let is_second = node.mover != 0 || role_0_chooses;
             node.mover = if is_second { SEVERAL } else { role as u16 };
         }
+        make_room(&mut self.edges, moves.len());
         self.edges.extend(moves.iter().map(|&of| Edge::new(of)));
         if self.has_later {
+            make_room(&mut self.later, moves.len());
             self.later.resize(self.edges.len(), Later::default());
         }
         self.ends.push(self.edges.len() as u32 - node.first);
@@ -553,6 +608,15 @@ impl Tree {
         self.later.truncate(if self.has_later { first } else { 0 });
         self.ends.truncate(self.bounds.len() - self.n_roles);
         self.ends.resize(self.bounds.len(), 0);
+    }
+}
+
+/// Makes room for more. A list that grows is copied to fresh pages, which the system must clear first, all while nobody else can have
+/// the tree: so a small one grows eightfold at a time. What is not written to takes no memory.
+fn make_room<T>(list: &mut Vec<T>, n_more: usize) {
+    const SMALL: usize = 16 << 20;
+    if list.capacity() - list.len() < n_more && size_of_val(&list[..]) < SMALL {
+        list.reserve_exact(n_more.max(list.len() * 7));
     }
 }
 

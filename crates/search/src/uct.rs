@@ -38,7 +38,6 @@ use crate::random::Random;
 use crate::rave::Seen;
 use crate::report::{Account, Report};
 use crate::select::Select;
-use crate::sightings::Sightings;
 use crate::solve::{Bounds, Solver};
 use crate::sweep::Sweep;
 use crate::tree::{NodeId, Tree};
@@ -97,7 +96,6 @@ pub struct UctBot {
     // For many simulations at once.
     pub(crate) crew: Crew,
     pub(crate) workers: Vec<Worker>,
-    pub(crate) sightings: Option<Sightings>,
     pub(crate) n_lost_workers: u64,
     /// Steps of all playouts that flew in this match, and how many these were.
     pub(crate) lengths: (u64, u64),
@@ -176,7 +174,9 @@ impl UctBot {
             let n_moves: usize = roles.iter().map(|role| role.moves.len()).sum();
             (n_moves / roles.len().max(1)) as u64
         });
-        let mut tree = Tree::new(n_roles, has_later, params.transpositions);
+        // PUCT keeps the policy there.
+        let has_room = has_later || params.puct > 0.0;
+        let mut tree = Tree::new(n_roles, has_room, params.transpositions);
         tree.set_virtual_loss(params.virtual_loss);
         UctBot {
             params: params.clone(),
@@ -208,7 +208,6 @@ impl UctBot {
             random: Random::new(seed),
             crew,
             workers: first.flatten().into_iter().collect(),
-            sightings: has_later.then(|| Sightings::new(n_roles, params.rave != RaveKind::Amaf)),
             n_lost_workers: 0,
             lengths: (0, 0),
             breadths: (0, 0),
@@ -351,7 +350,8 @@ impl UctBot {
         let start = self.path.edges.len();
         let is_root = self.path.nodes.is_empty();
         self.select.refer(&self.tree, node, is_root);
-        if let Some(mast) = &mut self.mast {
+        self.select.stand(&mut self.tree, node, self.n_roles);
+        if let (Some(mast), false) = (&mut self.mast, self.select.is_led()) {
             mast.stand(self.tree.node(node).state.words(), &self.record);
         }
         for role in 0..self.n_roles {

@@ -23,6 +23,7 @@ use crate::limits::{Limits, Meter};
 use crate::mast::Mast;
 use crate::params::{MastChoice, Params};
 use crate::replay::Replay;
+use crate::sightings::Sightings;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
 use crate::value::Count;
@@ -125,7 +126,7 @@ impl Crew {
         let replay = fast.map(|fast| Replay::new(fast, n_roles));
         let guide = heuristic.and_then(Heuristic::guide).cloned();
         Some(Worker {
-            batch: Batch::new(n_roles),
+            batch: Batch::new(n_roles, Sightings::of(params, n_roles)),
             flight: Flight::new(engine, replay, guide, params, n_roles, (discount, seed)),
             next_lesson: 0,
         })
@@ -243,7 +244,7 @@ fn work(shared: &Mutex<Shared<'_, '_>>, worker: &mut Worker, goal: &Goal<'_>) {
         bot.work.watch.start(true);
         if has_flown {
             *n_in_flight -= worker.batch.n_playouts();
-            bot.land(&worker.batch, &mut worker.flight, meter);
+            bot.land(&mut worker.batch, &mut worker.flight, meter);
             let cost = worker.flight.take_cost();
             if let (Some(heuristic), Some(cost)) = (&mut bot.heuristic, cost) {
                 heuristic.add(cost);
