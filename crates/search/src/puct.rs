@@ -11,7 +11,8 @@
 //! policy gives way to UCT's bonus, `C · sqrt(ln N / (1 + n))`, as RAVE gives way to the tree: it weighs `sqrt(k / (3 N + k))`, where
 //! k is as many times as large as there are moves, because UCT needs some visits of each.
 //!
-//! The policy is that of the lanes, as of the last time that it was told to them.
+//! The policy is that of the lanes, as of the last time that it was told to them. The chances of a node's moves are kept with them in the
+//! tree, to 3 %, until there is another lesson, because looking them up costs more than the formula.
 //!
 //! In: the edges of a role in a node, what is known from later moves. Out: the move to try, if there is a policy.
 //!

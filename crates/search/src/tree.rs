@@ -6,7 +6,7 @@
 //! states are merged only within a depth, the graph has no cycles, whether a game counts its steps or not.
 //!
 //! Means are whole numbers of 2⁻²⁴ goal points, so that visits and mean of an edge are 64 bits and adding a simulation is
-//! the same on every machine. A node has 40 bytes, its state, 6 per role, 16 per edge and, with RAVE, 8 more; its place
+//! the same on every machine. A node has 40 bytes, its state, 6 per role, 16 per edge and, with RAVE or PUCT, 8 more; its place
 //! in the table of states takes about 8.
 //!
 //! Not here: what is dropped from a tree (`prune`), which edge to take (`select`), what is proven (`solve`).
