@@ -7,7 +7,6 @@
 use agon_engine::{JointMove, MoveId, RoleId};
 
 use crate::params::{FinalMove, RaveKind, Simultaneous};
-use crate::puct::Puct;
 use crate::rave;
 use crate::report::{Account, MoveAccount, MoveReport, TreeAccount};
 use crate::solve::Bounds;
@@ -310,8 +309,7 @@ impl UctBot {
             notes.push(("cutoff", format!("{cutoff}; {cuts} cut")));
         }
         // Where the playout policy leads, no move comes first.
-        let is_led = self.select.puct.as_ref().is_some_and(Puct::is_ready);
-        if self.params.urgency && !is_led {
+        if self.params.urgency && !self.select.is_led() {
             notes.push((
                 "urgency",
                 "good moves may come before untried ones".to_owned(),

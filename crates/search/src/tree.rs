@@ -79,7 +79,7 @@ impl Edge {
         mean: 0,
     };
 
-    pub(crate) fn new(of: MoveId) -> Edge {
+    fn new(of: MoveId) -> Edge {
         Edge {
             of,
             child: NodeId::NONE.0,
