@@ -141,8 +141,15 @@ struct Load<'a> {
 }
 
 impl UctBot {
-    /// How many leaves come next, with how many playouts each; `None` if single simulations do. So many playouts at most.
-    pub(crate) fn plan(&self, meter: &Meter<'_>, most: u64) -> Option<(u32, u32)> {
+    /// How many leaves come next, with how many playouts each; `None` if single simulations do. So many playouts at most,
+    /// with those that are in flight already.
+    pub(crate) fn plan(
+        &self,
+        meter: &Meter<'_>,
+        most: u64,
+        n_in_flight: u64,
+    ) -> Option<(u32, u32)> {
+        let most = most.saturating_sub(n_in_flight);
         let is_watching = self.cutoff.as_ref().is_some_and(Cutoff::is_watching);
         if self.crew == Crew::Scalar {
             // A few at a time in a large tree, so that threads wait less for each other.
@@ -170,7 +177,7 @@ impl UctBot {
         let (sum, n_played) = self.lengths;
         let length = sum / n_played.max(1) + 1;
         if let Some(left) = meter.transitions_left() {
-            n = n.min(left / length / 2);
+            n = n.min((left / length).saturating_sub(n_in_flight) / 2);
         }
         // Where playouts are counted, each of them matters.
         if let (Count::Auto, Some(budget)) = (self.params.batch, meter.budget(length)) {

@@ -3,42 +3,29 @@
 //! Everything here works on a batch alone and never looks at the tree, so that several threads can do it at once. A leaf is
 //! the state after the last joint move of its path. All leaves of a batch are stepped to and looked at together; those that
 //! go on are played from in the lanes, several times each, with different first moves (`openings`). A few playouts of each
-//! leaf are recorded move by move, for MAST, RAVE and AMAF; of the others only the first moves and the values count.
+//! leaf are recorded move by move, for MAST, RAVE and AMAF; of the others only the first moves and the values count. Some
+//! playouts of lanes are replayed for FAST (`replay`).
 //!
-//! Where simulations fly one by one, or the game has no lanes, the playouts are those of a bot without a tree of its own, which
-//! is told from time to time what the one with the tree has learned. Some playouts of lanes are replayed for FAST (`replay`).
-//!
-//! Where there is a deadline, or somebody may say stop, the lanes are left every so many steps, as many as the time of the
-//! last ones allows. What has not ended then is forgotten. What is played never depends on it.
-//!
-//! In: paths of a batch, how to choose. Out: per leaf its legal moves, and number and sum of values; sums of moves.
+//! In: paths of a batch, somebody to play (`pilot`). Out: per leaf its legal moves, and number and sum of values; sums of moves.
 
-use std::time::Duration;
-
-use agon_engine::lanes::{Choosing, CutScore, Ending, Expanded, Finished, Job, Lanes, Until};
+use agon_engine::lanes::{CutScore, Ending, Expanded, Finished, Job, Lanes};
 use agon_engine::{Goal, MoveId, RoleId, State};
 
 use crate::backup::weigh;
 use crate::batch::Batch;
-use crate::cutoff::{Cut, Cutoff};
+use crate::cutoff::Cut;
 use crate::guide::{Cost, Guide};
-use crate::limits::{Limits, Meter, Stopwatch};
-use crate::mast::Mast;
+use crate::limits::{Limits, Meter};
 use crate::openings::Openings;
 use crate::params::{Params, PlayoutKind, RaveKind, Values};
+use crate::pilot::{Engine, Pilot};
 use crate::replay::Replay;
 use crate::sightings::{Sighting, Sightings};
 use crate::uct::{UctBot, Work};
 
-/// The clock is looked at about so often.
-const LOOK: Duration = Duration::from_micros(500);
-/// The lanes stay in step with those that are never interrupted: these stop at multiples of so many steps.
-const ROUND: u64 = 16;
-
-/// Lanes, and what came of the batch that they played.
+/// What came of a batch.
 pub(crate) struct Flight {
     // Constant.
-    engine: Engine,
     n_roles: usize,
     values: Values,
     discount: f64,
@@ -46,11 +33,6 @@ pub(crate) struct Flight {
     records: Records,
     /// So many playouts of each leaf are recorded move by move.
     most_recorded: u32,
-    // What changes with time.
-    steps_per_look: u64,
-    openings: Openings,
-    /// How moves are drawn in the lanes, if not by weights alone.
-    guide: Option<Guide>,
     // Of the batch.
     pub(crate) leaves: Vec<Landing>,
     /// Per playout: the state after its first joint move; those behind are left from a larger batch.
@@ -78,24 +60,10 @@ pub(crate) struct Flight {
     seen: Vec<Sighting>,
     pub(crate) tally: Option<Tally>,
     pub(crate) replay: Option<Replay>,
+    /// What evaluations of formulas took.
+    pub(crate) cost: Option<Cost>,
     pub(crate) n_steps: u64,
     pub(crate) n_cuts: u64,
-}
-
-/// Who plays.
-pub(crate) enum Engine {
-    /// All at once.
-    Lanes(Box<Lanes>),
-    /// One by one: a bot whose tree stays empty.
-    Scalar(Box<UctBot>),
-}
-
-/// How playouts go on from now on.
-pub(crate) enum Lesson {
-    /// In the lanes.
-    Choosing(Choosing),
-    /// One by one.
-    Learned(Box<(Option<Mast>, Option<Cutoff>)>),
 }
 
 /// Whether playouts are recorded.
@@ -199,14 +167,12 @@ impl Tally {
 }
 
 impl Flight {
-    /// A flight; lanes must keep the moves of playouts.
+    /// Nothing yet.
     pub(crate) fn new(
-        engine: Engine,
         replay: Option<Replay>,
-        guide: Option<Guide>,
         params: &Params,
         n_roles: usize,
-        (discount, seed): (f64, u64),
+        discount: f64,
     ) -> Flight {
         let has_mast = params.playout == PlayoutKind::Mast;
         let records = match n_roles {
@@ -219,16 +185,12 @@ impl Flight {
             touched: Vec::new(),
         };
         Flight {
-            engine,
             n_roles,
             values: params.values,
             discount,
             most_steps: params.most_steps,
             records,
             most_recorded: params.batch_records,
-            steps_per_look: 1,
-            openings: Openings::new(n_roles, seed),
-            guide,
             leaves: Vec::new(),
             opened: Vec::new(),
             ends: Vec::new(),
@@ -248,37 +210,53 @@ impl Flight {
             seen: Vec::new(),
             tally: has_mast.then(tally),
             replay,
+            cost: None,
             n_steps: 0,
             n_cuts: 0,
         }
     }
 
-    /// What evaluations of formulas took since this was last asked.
-    pub(crate) fn take_cost(&mut self) -> Option<Cost> {
-        self.guide
-            .as_mut()
-            .map(|guide| std::mem::take(&mut guide.cost))
-    }
-
-    /// How playouts go on from now on.
-    pub(crate) fn learn(&mut self, lesson: Lesson) {
-        match (&mut self.engine, lesson) {
-            (Engine::Lanes(lanes), Lesson::Choosing(choosing)) => {
-                self.openings.learn(&choosing);
-                match &mut self.guide {
-                    Some(guide) => guide.learn(&choosing),
-                    None => lanes.set_choosing(&choosing),
-                }
+    /// Plays the batch; `rest` is called now and then.
+    pub(crate) fn play(
+        &mut self,
+        pilot: &mut Pilot,
+        batch: &Batch,
+        cut: Option<(u32, Cut)>,
+        limits: &Limits,
+        rest: &mut dyn FnMut(),
+    ) {
+        self.begin(batch);
+        let Pilot {
+            engine,
+            openings,
+            guide,
+            ..
+        } = pilot;
+        match engine {
+            Engine::Lanes(lanes) => {
+                self.look_at_leaves(lanes, batch);
+                self.open(lanes, openings, guide.as_mut(), batch);
+                self.submit(lanes, openings.len(), cut);
+                pilot.run(limits, rest);
+                self.collect(pilot, cut.is_none());
+                self.look_again(pilot, limits, rest);
+                rest();
             }
-            (Engine::Scalar(twin), Lesson::Learned(learned)) => {
-                (twin.mast, twin.cutoff) = *learned;
-            }
-            _ => {}
+            Engine::Scalar(twin) => self.play_one_by_one(twin, batch, limits),
         }
+        self.cost = pilot.take_cost();
+        self.put_in_order();
+        self.put_together();
     }
 
-    /// Plays the batch.
-    pub(crate) fn play(&mut self, batch: &Batch, cut: Option<(u32, Cut)>, limits: &Limits) {
+    /// Nothing comes of the batch.
+    pub(crate) fn give_up(&mut self, batch: &Batch) {
+        self.begin(batch);
+        self.put_in_order();
+        self.put_together();
+    }
+
+    fn begin(&mut self, batch: &Batch) {
         let n_leaves = batch.len();
         self.n_steps = n_leaves as u64;
         self.n_cuts = 0;
@@ -295,18 +273,9 @@ impl Flight {
         self.opening.clear();
         self.worths.clear();
         self.made.clear();
-        match self.engine {
-            Engine::Lanes(_) => self.play_at_once(batch, cut, limits),
-            Engine::Scalar(_) => self.play_one_by_one(batch, limits),
-        }
-        self.put_in_order();
-        self.put_together();
     }
 
-    fn play_one_by_one(&mut self, batch: &Batch, limits: &Limits) {
-        let Engine::Scalar(twin) = &mut self.engine else {
-            return;
-        };
+    fn play_one_by_one(&mut self, twin: &mut UctBot, batch: &Batch, limits: &Limits) {
         let n_roles = self.n_roles;
         let mut meter = Meter::start(limits);
         twin.work = Work::default();
@@ -370,53 +339,14 @@ impl Flight {
         self.n_cuts = twin.work.cuts;
     }
 
-    fn play_at_once(&mut self, batch: &Batch, cut: Option<(u32, Cut)>, limits: &Limits) {
-        let Engine::Lanes(lanes) = &mut self.engine else {
-            return;
-        };
-        // Step 1. Make the leaves and look at them.
-        let states: Vec<&State> = (0..batch.len()).map(|idx| batch.parent(idx)).collect();
-        let moves: Vec<&[MoveId]> = (0..batch.len()).map(|idx| batch.last_moves(idx)).collect();
-        let leaves = &mut self.leaves;
-        lanes.advance(&states, &moves, |idx, words| {
-            leaves[idx].state = State::from_words(words.into());
-        });
-        self.look_at_leaves();
-        // Step 2. Make the first moves of the playouts.
-        self.open(batch);
-        // Step 3. Play.
-        let Engine::Lanes(lanes) = &mut self.engine else {
-            return;
-        };
-        let cut = cut.map(|(after, how)| agon_engine::lanes::Cut {
-            after: after.saturating_sub(1),
-            score: match how {
-                Cut::Goals => CutScore::Goals,
-                Cut::Draw => CutScore::Constant(Goal::new(50).expect("50 is a goal")),
-            },
-        });
-        let most_steps = self.most_steps.saturating_sub(1).max(1);
-        let jobs = self.opened[..self.openings.len()].iter().enumerate();
-        lanes.submit(jobs.map(|(playout, state)| Job {
-            state,
-            tag: playout as u64,
-            n_playouts: 1,
-            cut,
-            most_steps,
-        }));
-        run(lanes, self.guide.as_mut(), limits, &mut self.steps_per_look);
-        // Step 4. Collect, and look at some again.
-        self.collect(cut.is_none());
-        if let (Some(replay), Engine::Lanes(lanes)) = (&mut self.replay, &mut self.engine) {
-            replay.run(lanes, limits);
-        }
-    }
-
     /// The first moves of all playouts, and the states that they lead to.
-    fn open(&mut self, batch: &Batch) {
-        let Engine::Lanes(lanes) = &mut self.engine else {
-            return;
-        };
+    fn open(
+        &mut self,
+        lanes: &mut Lanes,
+        openings: &mut Openings,
+        mut guide: Option<&mut Guide>,
+        batch: &Batch,
+    ) {
         let n_roles = self.n_roles;
         let (offers, offered) = (&mut self.offers, &mut self.offered);
         offers.clear();
@@ -432,7 +362,7 @@ impl Flight {
                 }
             });
         }
-        self.openings.clear();
+        openings.clear();
         for (idx, leaf) in self.leaves.iter().enumerate() {
             if leaf.is_end {
                 continue;
@@ -443,10 +373,10 @@ impl Flight {
                 None => leaf.legal(ends, &self.legal, role),
             };
             let n = batch.leaf(idx).n;
-            let guide = self.guide.as_mut();
-            self.openings.add(idx, leaf.state.words(), n, legal, guide);
+            let guide = guide.as_deref_mut();
+            openings.add(idx, leaf.state.words(), n, legal, guide);
         }
-        let (openings, leaves) = (&self.openings, &self.leaves);
+        let leaves = &self.leaves;
         let playouts = 0..openings.len();
         let states = playouts.clone().map(|of| &leaves[openings.leaf(of)].state);
         let states: Vec<&State> = states.collect();
@@ -456,17 +386,15 @@ impl Flight {
         lanes.advance(&states, &moves, |idx, words| opened[idx].set_words(words));
     }
 
-    /// Legal moves and ends, in the lanes.
-    fn look_at_leaves(&mut self) {
-        let Engine::Lanes(lanes) = &mut self.engine else {
-            return;
-        };
+    /// Makes the leaves, and sees their legal moves and ends.
+    fn look_at_leaves(&mut self, lanes: &mut Lanes, batch: &Batch) {
         let n_roles = self.n_roles;
-        let states: Vec<State> = self
-            .leaves
-            .iter_mut()
-            .map(|leaf| std::mem::take(&mut leaf.state))
-            .collect();
+        let parents: Vec<&State> = (0..batch.len()).map(|idx| batch.parent(idx)).collect();
+        let moves: Vec<&[MoveId]> = (0..batch.len()).map(|idx| batch.last_moves(idx)).collect();
+        let mut states = vec![State::default(); batch.len()];
+        lanes.advance(&parents, &moves, |idx, words| {
+            states[idx] = State::from_words(words.into());
+        });
         let (leaves, ends, legal) = (&mut self.leaves, &mut self.ends, &mut self.legal);
         let (sums, values) = (&mut self.sums, self.values);
         let refs: Vec<&State> = states.iter().collect();
@@ -494,9 +422,36 @@ impl Flight {
         }
     }
 
+    /// Tells the lanes what to play.
+    fn submit(&self, lanes: &mut Lanes, n_playouts: usize, cut: Option<(u32, Cut)>) {
+        let cut = cut.map(|(after, how)| agon_engine::lanes::Cut {
+            after: after.saturating_sub(1),
+            score: match how {
+                Cut::Goals => CutScore::Goals,
+                Cut::Draw => CutScore::Constant(Goal::new(50).expect("50 is a goal")),
+            },
+        });
+        let most_steps = self.most_steps.saturating_sub(1).max(1);
+        let jobs = self.opened[..n_playouts].iter().enumerate();
+        lanes.submit(jobs.map(|(playout, state)| Job {
+            state,
+            tag: playout as u64,
+            n_playouts: 1,
+            cut,
+            most_steps,
+        }));
+    }
+
+    /// Looks at some playouts again, if they wait for it.
+    fn look_again(&mut self, pilot: &mut Pilot, limits: &Limits, rest: &mut dyn FnMut()) {
+        if let (Some(replay), Engine::Lanes(lanes)) = (&mut self.replay, &mut pilot.engine) {
+            replay.run(lanes, limits, rest);
+        }
+    }
+
     /// Fetches the playouts that have ended in the lanes; some are learned from if they are whole.
-    fn collect(&mut self, is_whole: bool) {
-        let Engine::Lanes(lanes) = &mut self.engine else {
+    fn collect(&mut self, pilot: &mut Pilot, is_whole: bool) {
+        let Engine::Lanes(lanes) = &mut pilot.engine else {
             return;
         };
         let n_roles = self.n_roles;
@@ -505,7 +460,7 @@ impl Flight {
         let (all_openings, worths, made) = (&mut self.opening, &mut self.worths, &mut self.made);
         let (records, values) = (self.records, self.values);
         let most_recorded = self.most_recorded;
-        let (openings, opened, ends) = (&self.openings, &self.opened, &self.ends);
+        let (openings, opened, ends) = (&pilot.openings, &self.opened, &self.ends);
         let replay = &mut self.replay;
         lanes.drain(|playout: &Finished<'_>| {
             let opening = openings.moves(playout.tag() as usize);
@@ -733,42 +688,4 @@ impl Flight {
         let made = &self.made[start as usize..end as usize];
         (self.worths[playout], made.iter().map(|of| of.of))
     }
-}
-
-/// Runs lanes until all playouts have ended, or it is time to stop.
-fn run(
-    lanes: &mut Lanes,
-    mut guide: Option<&mut Guide>,
-    limits: &Limits,
-    steps_per_look: &mut u64,
-) {
-    let mut go = |lanes: &mut Lanes, until: Until| match &mut guide {
-        Some(guide) => lanes.run_with_blocks(until, *guide),
-        None => lanes.run(until),
-    };
-    if !limits.is_timed() {
-        go(lanes, Until::Idle);
-        return;
-    }
-    let mut n_done = 0;
-    while !lanes.is_idle() {
-        if limits.is_over() {
-            lanes.cancel();
-            return;
-        }
-        let n_steps = (*steps_per_look).min(ROUND - n_done % ROUND);
-        let mut watch = Stopwatch::default();
-        watch.start(true);
-        go(lanes, Until::Steps(n_steps));
-        watch.stop();
-        n_done += n_steps;
-        let took = watch.total();
-        if took > LOOK * 2 {
-            *steps_per_look = (*steps_per_look / 2).max(1);
-        } else if took < LOOK / 2 {
-            *steps_per_look = (*steps_per_look * 2).min(ROUND);
-        }
-    }
-    let rest = n_done.next_multiple_of(ROUND) - n_done;
-    go(lanes, Until::Steps(rest));
 }

@@ -49,6 +49,7 @@ mod mast;
 mod nst;
 mod openings;
 mod params;
+mod pilot;
 mod playout;
 mod preset;
 mod prune;

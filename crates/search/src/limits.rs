@@ -46,11 +46,6 @@ impl Limits {
         self.stop.is_some() && self.deadline.is_none() && !self.is_counted()
     }
 
-    /// Whether it can end at any time, and not by counts alone.
-    pub(crate) fn is_timed(&self) -> bool {
-        self.deadline.is_some() || self.stop.is_some()
-    }
-
     /// Whether it must end now, whatever the counts are.
     pub(crate) fn is_over(&self) -> bool {
         let is_told = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);

@@ -96,8 +96,8 @@ impl Replay {
         self.values.extend_from_slice(values);
     }
 
-    /// Steps through the playouts if there are enough of them. If it is time to stop, they wait on.
-    pub(crate) fn run(&mut self, lanes: &mut Lanes, limits: &Limits) {
+    /// Steps through the playouts if there are enough of them; `rest` is called now and then. If it is time to stop, they wait on.
+    pub(crate) fn run(&mut self, lanes: &mut Lanes, limits: &Limits, rest: &mut dyn FnMut()) {
         if self.lines.len() < TOGETHER || self.is_seen {
             return;
         }
@@ -117,8 +117,11 @@ impl Replay {
             if live.is_empty() {
                 break;
             }
-            if step % PATIENCE == 0 && limits.is_timed() && limits.is_over() {
-                return;
+            if step % PATIENCE == 0 {
+                rest();
+                if limits.is_over() {
+                    return;
+                }
             }
             let before: Vec<&State> = live.iter().map(|&line| &states[line]).collect();
             let joint: Vec<&[MoveId]> = live.iter().filter_map(|&line| moves(line)).collect();

@@ -28,11 +28,11 @@ use crate::bot::Bot;
 use crate::bots::at_once;
 use crate::cutoff::Cutoff;
 use crate::decision::Decision;
-use crate::flight::Lesson;
 use crate::heuristic::Heuristic;
 use crate::limits::{Limits, Meter, StopReason, Stopwatch};
 use crate::mast::Mast;
 use crate::params::{Params, PlayoutKind, RaveKind, Values};
+use crate::pilot::Lesson;
 use crate::puzzle::BestLine;
 use crate::random::Random;
 use crate::rave::Seen;
@@ -162,7 +162,7 @@ impl UctBot {
         let heuristic = Heuristic::new(&game, params);
         let (of_mast, of_rules) = (mast.as_ref(), heuristic.as_ref());
         let crew = Crew::new(&game, params, of_mast, of_rules);
-        let worker = || crew.worker(&game, params, of_mast, of_rules, (discount, seed));
+        let worker = || crew.worker(&game, params, of_mast, of_rules, (discount, seed), true);
         let first = (crew == Crew::Lanes).then(worker);
         let gates_per_step = game.grounded().map_or(0, |grounded| {
             let networks = &grounded.optimized().networks;
@@ -515,7 +515,7 @@ impl Bot for UctBot {
             let before = meter.n_transitions();
             let left = meter.playouts_left().unwrap_or(u64::MAX);
             let most = left.min(next_report.saturating_sub(meter.n_playouts()));
-            if self.flies(limits) && self.plan(&meter, most).is_some() {
+            if self.flies(limits) && self.plan(&meter, most, 0).is_some() {
                 self.fly_on(root, role, limits, &mut meter, next_report);
             } else {
                 let _ = self.simulate(root, role, &mut meter);

@@ -1,27 +1,33 @@
-//! Who flies batches: one worker per thread, all on one tree.
+//! Who flies batches: one worker per thread, all for one tree.
 //!
-//! A worker has lanes of its own, or a bot to play for it where there are none. It takes the tree for itself to back up what it
-//! has played and to choose what it plays next, and plays without it, so that the others can have it meanwhile. The thread
-//! that thinks is a worker too. With one thread, all of it happens in one order, and the same seed gives the same tree.
+//! The thread that thinks has the tree, and nobody else ever touches it: it lands what has come back, and chooses what flies
+//! next. The others play, and find another batch waiting when they are done with one, so that they need not wait for the tree.
+//! When all of them have one waiting, the thread that thinks plays a batch itself. So nothing is locked, and the tree stays in
+//! the caches of one core. With one thread all of it happens in one order, and the same seed gives the same tree.
 //!
 //! A worker whose thread panics is gone, and what it had in flight does not land; the others go on, and the bot answers from
 //! what is in the tree.
 //!
 //! In: a bot with a root, limits. Out: a larger tree; it ends when there is something else to do.
+//!
+//! - Chaslot, Winands and van den Herik 2008, Parallel Monte-Carlo Tree Search (one tree, and others who play for it)
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::thread;
 
 use agon_engine::lanes::LanesOptions;
 use agon_engine::{Game, RoleId};
 
 use crate::batch::Batch;
-use crate::cutoff::Cutoff;
-use crate::flight::{Engine, Flight};
+use crate::cutoff::{Cut, Cutoff};
+use crate::flight::Flight;
 use crate::heuristic::Heuristic;
 use crate::limits::{Limits, Meter};
 use crate::mast::Mast;
 use crate::params::{MastChoice, Params};
+use crate::pilot::{Engine, Lesson, Pilot};
 use crate::replay::Replay;
 use crate::sightings::Sightings;
 use crate::tree::NodeId;
@@ -37,21 +43,44 @@ pub(crate) fn next_lesson(n_playouts: u64) -> u64 {
     n_playouts + (n_playouts / LESSON_SHARE).max(FIRST_LESSON)
 }
 
-/// Lanes and a batch for them.
+/// Somebody to play, and what there is to play.
 pub(crate) struct Worker {
-    batch: Batch,
-    flight: Flight,
-    /// Playouts of this search after which it asks how to choose.
+    pilot: Pilot,
+    /// Batches that are not in flight. The first worker has one; another has two, so that one can wait while it plays.
+    spare: Vec<Sortie>,
+    /// Playouts of this search after which it is told how to choose.
     next_lesson: u64,
 }
 
-/// What all workers use, one at a time.
-struct Shared<'a, 'm> {
-    bot: &'a mut UctBot,
-    meter: &'a mut Meter<'m>,
-    n_in_flight: u64,
-    /// Whether somebody has found that there is something else to do.
-    is_over: bool,
+/// A batch, and what came of it.
+struct Sortie {
+    batch: Batch,
+    flight: Flight,
+}
+
+/// What to play next, and how.
+struct Order {
+    sortie: Sortie,
+    lesson: Option<Lesson>,
+    cut: Option<(u32, Cut)>,
+}
+
+impl Order {
+    /// Flies; `rest` is called now and then.
+    fn fly(mut self, pilot: &mut Pilot, limits: &Limits, rest: &mut dyn FnMut()) -> Sortie {
+        if let Some(lesson) = self.lesson {
+            pilot.learn(lesson);
+        }
+        let Sortie { batch, flight } = &mut self.sortie;
+        flight.play(pilot, batch, self.cut, limits, rest);
+        self.sortie
+    }
+
+    fn give_up(mut self) -> Sortie {
+        let Sortie { batch, flight } = &mut self.sortie;
+        flight.give_up(batch);
+        self.sortie
+    }
 }
 
 /// Who flies in a game.
@@ -91,7 +120,7 @@ impl Crew {
         }
     }
 
-    /// A worker of this crew.
+    /// A worker of this crew, the first of which has the tree.
     pub(crate) fn worker(
         self,
         game: &Arc<Game>,
@@ -99,6 +128,7 @@ impl Crew {
         mast: Option<&Mast>,
         heuristic: Option<&Heuristic>,
         (discount, seed): (f64, u64),
+        is_first: bool,
     ) -> Option<Worker> {
         let engine = match (self, game.grounded()) {
             (Crew::Lanes, Some(grounded)) => {
@@ -123,11 +153,18 @@ impl Crew {
         };
         let fast = mast.and_then(|mast| mast.fast.as_ref());
         let n_roles = game.n_roles();
-        let replay = fast.map(|fast| Replay::new(fast, n_roles));
+        let sortie = || {
+            let replay = fast.map(|fast| Replay::new(fast, n_roles));
+            Sortie {
+                batch: Batch::new(n_roles, Sightings::of(params, n_roles)),
+                flight: Flight::new(replay, params, n_roles, discount),
+            }
+        };
         let guide = heuristic.and_then(Heuristic::guide).cloned();
+        let n_batches = if is_first { 1 } else { 2 };
         Some(Worker {
-            batch: Batch::new(n_roles, Sightings::of(params, n_roles)),
-            flight: Flight::new(engine, replay, guide, params, n_roles, (discount, seed)),
+            pilot: Pilot::new(engine, guide, n_roles, seed),
+            spare: (0..n_batches).map(|_| sortie()).collect(),
             next_lesson: 0,
         })
     }
@@ -171,39 +208,42 @@ impl UctBot {
         until: u64,
     ) {
         let n_threads = self.n_threads(limits);
-        while self.workers.len() < n_threads {
-            let seed = self.seed.wrapping_add(self.workers.len() as u64);
-            let (mast, heuristic) = (self.mast.as_ref(), self.heuristic.as_ref());
-            let start = (self.discount, seed);
-            let worker = self
-                .crew
-                .worker(&self.game, &self.params, mast, heuristic, start);
-            match worker {
-                Some(worker) => self.workers.push(worker),
-                None => return,
-            }
+        if !self.hire(n_threads) {
+            return;
         }
         let mut workers = std::mem::take(&mut self.workers);
-        let shared = Mutex::new(Shared {
-            bot: &mut *self,
-            meter,
-            n_in_flight: 0,
-            is_over: false,
-        });
-        let (shared, goal) = (
-            &shared,
-            &Goal {
+        let is_over = &AtomicBool::new(false);
+        let n_lost = thread::scope(|scope| {
+            let (own, others) = workers[..n_threads].split_at_mut(1);
+            let (home, arrivals) = mpsc::channel();
+            let (mut wings, mut threads) = (Vec::new(), Vec::new());
+            for (idx, worker) in others.iter_mut().enumerate() {
+                let (orders, to_do) = mpsc::channel();
+                let (pilot, home) = (&mut worker.pilot, home.clone());
+                threads.push(scope.spawn(move || {
+                    // Whoever has the tree waits for all of them, unless it has fallen itself.
+                    let home = |sortie| drop(home.send((idx, sortie)));
+                    obey(pilot, &to_do, home, is_over, limits);
+                }));
+                wings.push(Wing {
+                    spare: &mut worker.spare,
+                    next_lesson: &mut worker.next_lesson,
+                    orders,
+                });
+            }
+            drop(home);
+            let lead = Lead {
+                bot: self,
+                meter,
                 root,
                 role,
                 limits,
                 until,
-            },
-        );
-        let n_lost = thread::scope(|scope| {
-            let (own, others) = workers[..n_threads].split_at_mut(1);
-            let spawn = |worker| scope.spawn(move || work(shared, worker, goal));
-            let threads: Vec<_> = others.iter_mut().map(spawn).collect();
-            work(shared, &mut own[0], goal);
+                wings,
+                arrivals,
+                n_in_flight: 0,
+            };
+            lead.run(&mut own[0], is_over);
             let ends = threads.into_iter().map(thread::ScopedJoinHandle::join);
             ends.filter(Result::is_err).count()
         });
@@ -215,76 +255,210 @@ impl UctBot {
         }
         self.workers = workers;
     }
+
+    /// Makes sure that there are so many workers; tells whether there are.
+    fn hire(&mut self, n_workers: usize) -> bool {
+        while self.workers.len() < n_workers {
+            let n_before = self.workers.len();
+            let seed = self.seed.wrapping_add(n_before as u64);
+            let (mast, heuristic) = (self.mast.as_ref(), self.heuristic.as_ref());
+            let start = (self.discount, seed);
+            let (game, params, is_first) = (&self.game, &self.params, n_before == 0);
+            let worker = self
+                .crew
+                .worker(game, params, mast, heuristic, start, is_first);
+            self.workers.extend(worker);
+            if self.workers.len() == n_before {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Chooses the leaves of a batch, by this plan, and what else is to be known of how to play it.
+    fn order(
+        &mut self,
+        mut sortie: Sortie,
+        root: NodeId,
+        plan: (u32, u32),
+        next_lesson: &mut u64,
+        meter: &mut Meter<'_>,
+    ) -> Order {
+        let n_playouts = meter.n_playouts();
+        let is_told = n_playouts >= *next_lesson;
+        if is_told {
+            self.select.fit(&self.tree, self.n_roles);
+        }
+        self.work.watch.start(true);
+        self.take_off(&mut sortie.batch, root, plan, meter);
+        self.work.watch.stop();
+        self.work.n_batches += 1;
+        let mut lesson = None;
+        if is_told {
+            lesson = self.lesson();
+            *next_lesson = crate::workers::next_lesson(n_playouts);
+        }
+        let fast = self.mast.as_ref().and_then(|mast| mast.fast.as_ref());
+        let is_whole = fast.is_some_and(|fast| fast.wants_whole(self.work.n_batches));
+        let cut = self.cutoff.as_ref().and_then(Cutoff::cut_at);
+        Order {
+            sortie,
+            lesson,
+            cut: cut.filter(|_| !is_whole),
+        }
+    }
 }
 
-/// What workers work for.
-struct Goal<'a> {
+/// What comes home, and from which of the others.
+type Arrival = (usize, Sortie);
+
+/// A worker with a thread of its own, as the one with the tree sees it.
+struct Wing<'a> {
+    spare: &'a mut Vec<Sortie>,
+    next_lesson: &'a mut u64,
+    orders: Sender<Order>,
+}
+
+/// The thread that has the tree.
+struct Lead<'a, 'm> {
+    // What it works for.
     root: NodeId,
     role: RoleId,
     limits: &'a Limits,
+    /// It ends when so many playouts are done in all.
     until: u64,
+    // What it works with.
+    bot: &'a mut UctBot,
+    meter: &'a mut Meter<'m>,
+    wings: Vec<Wing<'a>>,
+    arrivals: Receiver<Arrival>,
+    n_in_flight: u64,
 }
 
-fn take<'a, 'b, 'm>(shared: &'a Mutex<Shared<'b, 'm>>) -> MutexGuard<'a, Shared<'b, 'm>> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
+impl Lead<'_, '_> {
+    /// Works until there is nothing to send out.
+    fn run(mut self, own: &mut Worker, is_over: &AtomicBool) {
+        loop {
+            // Step 1. Give everybody something to do.
+            self.serve();
+            // Step 2. Choose what to play here, and play it, looking after the others now and then.
+            let Some(plan) = self.plan() else { break };
+            let Some(sortie) = own.spare.pop() else { break };
+            let (root, next_lesson) = (self.root, &mut own.next_lesson);
+            let order = self.bot.order(sortie, root, plan, next_lesson, self.meter);
+            self.n_in_flight += order.sortie.batch.n_playouts();
+            let mut sortie = order.fly(&mut own.pilot, self.limits, &mut || self.serve());
+            // Step 3. Land it.
+            self.land(&mut sortie);
+            own.spare.push(sortie);
+        }
+        // Step 4. Who plays stops when there are no more orders. All that is in flight comes home, and nothing of what has
+        // not begun if nobody wants it any more.
+        is_over.store(self.is_done(), Ordering::Relaxed);
+        let wings = std::mem::take(&mut self.wings);
+        let mut spares: Vec<_> = wings.into_iter().map(|wing| wing.spare).collect();
+        while let Ok((idx, mut sortie)) = self.arrivals.recv() {
+            self.land(&mut sortie);
+            spares[idx].push(sortie);
+        }
+    }
 
-/// The work of one thread.
-fn work(shared: &Mutex<Shared<'_, '_>>, worker: &mut Worker, goal: &Goal<'_>) {
-    let mut has_flown = false;
-    loop {
-        // Step 1. Land what has flown, and choose what flies next.
-        let mut guard = take(shared);
-        let Shared {
-            bot,
-            meter,
-            n_in_flight,
-            is_over,
-        } = &mut *guard;
-        bot.work.watch.start(true);
-        if has_flown {
-            *n_in_flight -= worker.batch.n_playouts();
-            bot.land(&mut worker.batch, &mut worker.flight, meter);
-            let cost = worker.flight.take_cost();
-            if let (Some(heuristic), Some(cost)) = (&mut bot.heuristic, cost) {
-                heuristic.add(cost);
+    /// Lands what others have brought home, and gives them something to do.
+    fn serve(&mut self) {
+        loop {
+            if let Ok((idx, mut sortie)) = self.arrivals.try_recv() {
+                self.land(&mut sortie);
+                self.wings[idx].spare.push(sortie);
+            }
+            let wings = self.wings.iter().enumerate();
+            let needy = wings.max_by_key(|(_, wing)| wing.spare.len());
+            let Some((idx, _)) = needy.filter(|(_, wing)| !wing.spare.is_empty()) else {
+                return;
+            };
+            let Some(plan) = self.plan() else { return };
+            let wing = &mut self.wings[idx];
+            let Some(sortie) = wing.spare.pop() else {
+                return;
+            };
+            let (root, next_lesson) = (self.root, &mut *wing.next_lesson);
+            let order = self.bot.order(sortie, root, plan, next_lesson, self.meter);
+            self.n_in_flight += order.sortie.batch.n_playouts();
+            if let Err(SendError(order)) = wing.orders.send(order) {
+                // Its thread is gone, and the batch with it once it has landed.
+                self.land(&mut order.give_up());
             }
         }
-        let limits = goal.limits;
-        let most = goal.until.saturating_sub(meter.n_playouts() + *n_in_flight);
-        let left = meter.playouts_left().unwrap_or(u64::MAX);
-        let most = most.min(left.saturating_sub(*n_in_flight));
-        *is_over |= meter.stop().is_some() || bot.must_pause(goal.root, goal.role);
-        let plan = bot.plan(meter, most);
-        let Some(plan) = plan.filter(|_| !*is_over) else {
-            bot.work.watch.stop();
-            return;
-        };
-        let n_playouts = meter.n_playouts();
-        let is_told = n_playouts >= worker.next_lesson;
-        if is_told {
-            // Before anything of this worker is in flight.
-            bot.select.fit(&bot.tree, bot.n_roles);
+    }
+
+    /// What flies next, if anything should.
+    fn plan(&self) -> Option<(u32, u32)> {
+        let left = self.meter.playouts_left().unwrap_or(u64::MAX);
+        let left = left.min(self.until.saturating_sub(self.meter.n_playouts()));
+        let plan = self.bot.plan(self.meter, left, self.n_in_flight);
+        plan.filter(|_| !self.is_done())
+    }
+
+    fn land(&mut self, sortie: &mut Sortie) {
+        let Sortie { batch, flight } = sortie;
+        self.n_in_flight -= batch.n_playouts();
+        self.bot.work.watch.start(true);
+        self.bot.land(batch, flight, self.meter);
+        self.bot.work.watch.stop();
+        let cost = flight.cost.take();
+        if let (Some(heuristic), Some(cost)) = (&mut self.bot.heuristic, cost) {
+            heuristic.add(cost);
         }
-        bot.take_off(&mut worker.batch, goal.root, plan, meter);
-        *n_in_flight += worker.batch.n_playouts();
-        bot.work.n_batches += 1;
-        let mut lesson = None;
-        if is_told {
-            lesson = bot.lesson();
-            worker.next_lesson = next_lesson(n_playouts);
-        }
-        let fast = bot.mast.as_ref().and_then(|mast| mast.fast.as_ref());
-        let is_whole = fast.is_some_and(|fast| fast.wants_whole(bot.work.n_batches));
-        let cut = bot.cutoff.as_ref().and_then(Cutoff::cut_at);
-        let cut = cut.filter(|_| !is_whole);
-        bot.work.watch.stop();
-        drop(guard);
-        // Step 2. Fly.
-        if let Some(lesson) = lesson {
-            worker.flight.learn(lesson);
-        }
-        worker.flight.play(&worker.batch, cut, limits);
-        has_flown = true;
+    }
+
+    fn is_done(&self) -> bool {
+        self.meter.stop().is_some() || self.bot.must_pause(self.root, self.role)
+    }
+}
+
+/// The work of a thread without the tree, as long as there are orders.
+fn obey(
+    pilot: &mut Pilot,
+    orders: &Receiver<Order>,
+    home: impl Fn(Sortie),
+    is_over: &AtomicBool,
+    limits: &Limits,
+) {
+    for order in orders {
+        home(match is_over.load(Ordering::Relaxed) {
+            true => order.give_up(),
+            false => order.fly(pilot, limits, &mut || {}),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bot::Bot;
+    use crate::preset::Preset;
+
+    fn bot(sheet: &str, player: &str) -> UctBot {
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
+        let game = Arc::new(Game::compile(rules, &Default::default(), &|| false).expect("it runs"));
+        let params = Preset::parse(player).expect("it is a player").params;
+        UctBot::new(game, &params, 3)
+    }
+
+    #[test]
+    fn who_falls_is_replaced_and_nothing_stays_in_flight() {
+        let player = "cadia-2007:batch=64,threads=2";
+        let mut own = bot(include_str!("../../../games/connect_four.kif"), player);
+        let mut other = bot(include_str!("../../../games/breakthrough.kif"), player);
+        assert!(own.hire(2) && other.hire(2));
+        // The second worker knows another game, so it falls over the first state that it is given.
+        own.workers[1].pilot = other.workers.remove(1).pilot;
+        let state = own.game.initial_state().clone();
+        let limits = Limits::playouts(4000);
+        let decision = own.think(&state, RoleId(0), &limits, &mut |_| {});
+        assert_eq!(own.n_lost_workers, 1);
+        assert_eq!(own.workers.len(), 2, "another one was hired");
+        assert!(!own.tree.is_flown_over());
+        assert_eq!(decision.report.playouts, 4000);
     }
 }

@@ -154,7 +154,7 @@ fn few_fly_as_long_as_little_is_known() {
     let plan = |bot: &mut UctBot, n: u64| {
         let limits = Limits::playouts(n);
         let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
-        bot.plan(&Meter::start(&Limits::default()), u64::MAX)
+        bot.plan(&Meter::start(&Limits::default()), u64::MAX, 0)
     };
     assert_eq!(plan(&mut bot, 400), None);
     let (few, several) = plan(&mut bot, 300).expect("the tree has grown");
