@@ -68,12 +68,16 @@ struct Order {
 impl Order {
     /// Flies; `rest` is called now and then.
     fn fly(mut self, pilot: &mut Pilot, limits: &Limits, rest: &mut dyn FnMut()) -> Sortie {
-        if let Some(lesson) = self.lesson {
-            pilot.learn(lesson);
-        }
+        self.teach(pilot);
         let Sortie { batch, flight } = &mut self.sortie;
         flight.play(pilot, batch, self.cut, limits, rest);
         self.sortie
+    }
+
+    fn teach(&mut self, pilot: &mut Pilot) {
+        if let Some(lesson) = self.lesson.take() {
+            pilot.learn(lesson);
+        }
     }
 
     fn give_up(mut self) -> Sortie {
@@ -423,9 +427,13 @@ fn obey(
     is_over: &AtomicBool,
     limits: &Limits,
 ) {
-    for order in orders {
+    for mut order in orders {
         home(match is_over.load(Ordering::Relaxed) {
-            true => order.give_up(),
+            true => {
+                // The search may only pause, to make room.
+                order.teach(pilot);
+                order.give_up()
+            }
             false => order.fly(pilot, limits, &mut || {}),
         });
     }
