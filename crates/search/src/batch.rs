@@ -224,7 +224,8 @@ impl UctBot {
 
     /// How often each of so many leaves is played from: until the lanes are full, and more often where playouts cost little
     /// beside the tree. Where all of them count as visits it is not more often than leaves have moves to begin with; otherwise it
-    /// is twice as often, unless most of the time goes into playouts.
+    /// is twice as often, unless most of the time goes into playouts, and more often still where several threads play for the tree,
+    /// because all of them wait for it.
     fn n_each(&self, n_leaves: u64) -> u64 {
         if let Count::Exactly(n) = self.params.batch_each {
             return u64::from(n);
@@ -236,7 +237,7 @@ impl UctBot {
         let (sum, n) = self.breadths;
         match all_count {
             true => n_each.min((sum / n.max(1)).max(LEAST_EACH)),
-            false => n_each,
+            false => n_each * (self.n_threads as u64 + 2) / 3,
         }
     }
 

@@ -75,6 +75,8 @@ pub struct UctBot {
     pub(crate) sweep: Option<Sweep>,
     /// Simulations of this search after which selection is told how playouts choose.
     pub(crate) next_lesson: u64,
+    /// Threads of the search at hand.
+    pub(crate) n_threads: usize,
     /// Steps of the match so far, and the state that the last one led to.
     pub(crate) depth: u32,
     last: Option<State>,
@@ -194,6 +196,7 @@ impl UctBot {
             best_line: BestLine::default(),
             sweep: (n_roles == 1 && params.sweep).then(|| Sweep::new(&game, seed)),
             next_lesson: 0,
+            n_threads: 1,
             depth: 0,
             last: None,
             walker: Walker::new(&game),
@@ -502,7 +505,7 @@ impl Bot for UctBot {
         if let Some(sweep) = &mut self.sweep {
             sweep.come_to(state);
         }
-        self.brief();
+        self.brief(limits);
         let mut next_report = FIRST_REPORT;
         let stop = loop {
             if let Some(stop) = meter.stop() {
@@ -515,7 +518,7 @@ impl Bot for UctBot {
             let before = meter.n_transitions();
             let left = meter.playouts_left().unwrap_or(u64::MAX);
             let most = left.min(next_report.saturating_sub(meter.n_playouts()));
-            if self.flies(limits) && self.plan(&meter, most, 0).is_some() {
+            if self.flies() && self.plan(&meter, most, 0).is_some() {
                 self.fly_on(root, role, limits, &mut meter, next_report);
             } else {
                 let _ = self.simulate(root, role, &mut meter);

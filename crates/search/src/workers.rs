@@ -184,17 +184,18 @@ impl UctBot {
         }
     }
 
-    /// Whether somebody flies in a search with these limits.
-    pub(crate) fn flies(&self, limits: &Limits) -> bool {
+    /// Whether somebody flies in this search.
+    pub(crate) fn flies(&self) -> bool {
         match self.crew {
             Crew::Nobody => false,
-            Crew::Scalar => self.n_threads(limits) > 1,
+            Crew::Scalar => self.n_threads > 1,
             Crew::Lanes => true,
         }
     }
 
     /// A new search begins.
-    pub(crate) fn brief(&mut self) {
+    pub(crate) fn brief(&mut self, limits: &Limits) {
+        self.n_threads = self.n_threads(limits);
         self.next_lesson = FIRST_LESSON;
         for worker in &mut self.workers {
             worker.next_lesson = 0;
@@ -211,7 +212,7 @@ impl UctBot {
         meter: &mut Meter<'_>,
         until: u64,
     ) {
-        let n_threads = self.n_threads(limits);
+        let n_threads = self.n_threads;
         if !self.hire(n_threads) {
             return;
         }
