@@ -23,6 +23,35 @@ pub struct Report {
     pub stop: Option<StopReason>,
 }
 
+/// Somebody who hears how a search goes each time that it has twice as many playouts.
+pub(crate) struct Listener<'a> {
+    /// Playouts at which there is news.
+    pub(crate) next: u64,
+    hear: &'a mut dyn FnMut(&Report),
+}
+
+/// Playouts at which there is news for the first time.
+const FIRST_NEWS: u64 = 256;
+
+impl<'a> Listener<'a> {
+    pub(crate) fn new(hear: &'a mut dyn FnMut(&Report)) -> Listener<'a> {
+        Listener {
+            next: FIRST_NEWS,
+            hear,
+        }
+    }
+
+    /// After so many playouts: tells what is to be told, if it is time.
+    pub(crate) fn tell(&mut self, n_playouts: u64, report: impl FnOnce() -> Report) {
+        if n_playouts >= self.next {
+            while self.next <= n_playouts {
+                self.next *= 2;
+            }
+            (self.hear)(&report());
+        }
+    }
+}
+
 /// What a bot thinks of a move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoveReport {
@@ -98,4 +127,29 @@ pub struct TreeAccount {
     pub mean_playout: f64,
     /// Nanoseconds of selection, expansion and backing up per level of the tree, from a sample of simulations.
     pub ns_per_level: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_comes_at_twice_as_many_playouts() {
+        let report = |playouts| Report {
+            playouts,
+            transitions: 0,
+            time: Duration::ZERO,
+            value: None,
+            moves: Vec::new(),
+            stop: None,
+        };
+        let mut heard = Vec::new();
+        let mut hear = |report: &Report| heard.push(report.playouts);
+        let mut listener = Listener::new(&mut hear);
+        // A batch may bring several times as many at once, which is told once.
+        for n in [1, 255, 256, 257, 511, 600, 1023, 5000, 5000, 8191, 8192] {
+            listener.tell(n, || report(n));
+        }
+        assert_eq!(heard, [256, 600, 5000, 8192]);
+    }
 }

@@ -36,7 +36,7 @@ use crate::pilot::Lesson;
 use crate::puzzle::BestLine;
 use crate::random::Random;
 use crate::rave::Seen;
-use crate::report::{Account, Report};
+use crate::report::{Account, Listener, Report};
 use crate::select::Select;
 use crate::solve::{Bounds, Solver};
 use crate::sweep::Sweep;
@@ -45,8 +45,6 @@ use crate::trial::{Trial, trial};
 use crate::walker::Walker;
 use crate::workers::{Crew, Worker, next_lesson};
 
-/// The first report comes after so many simulations, the next ones after twice as many each.
-const FIRST_REPORT: u64 = 256;
 /// A sweep goes on for at least so many transitions at a time.
 const LEAST_EFFORT: u64 = 32;
 /// After so many simulations one by one k of RAVE is fitted again.
@@ -466,7 +464,13 @@ impl UctBot {
                 .all(|edge| edge == open || bounds(edge).high <= sure)
     }
 
-    fn report(&self, role: RoleId, meter: &Meter<'_>, stop: Option<StopReason>) -> Report {
+    /// How the search goes; simulations in flight count as visits, and as lost in part.
+    pub(crate) fn report(
+        &self,
+        role: RoleId,
+        meter: &Meter<'_>,
+        stop: Option<StopReason>,
+    ) -> Report {
         let moves = self.weighed(role);
         let best = moves.first().filter(|best| best.visits > 0);
         let line = self.best_line.get().filter(|_| self.is_puzzle());
@@ -506,7 +510,7 @@ impl Bot for UctBot {
             sweep.come_to(state);
         }
         self.brief(limits);
-        let mut next_report = FIRST_REPORT;
+        let mut listener = Listener::new(watch);
         let stop = loop {
             if let Some(stop) = meter.stop() {
                 break stop;
@@ -517,9 +521,11 @@ impl Bot for UctBot {
             // Many at once where that pays; one that was broken off is found by the limit that broke it.
             let before = meter.n_transitions();
             let left = meter.playouts_left().unwrap_or(u64::MAX);
-            let most = left.min(next_report.saturating_sub(meter.n_playouts()));
+            // A sweep takes turns with them.
+            let until = self.sweep.as_ref().map_or(u64::MAX, |_| listener.next);
+            let most = left.min(until.saturating_sub(meter.n_playouts()));
             if self.flies() && self.plan(&meter, most, 0).is_some() {
-                self.fly_on(root, role, limits, &mut meter, next_report);
+                self.fly_on(root, role, limits, &mut meter, &mut listener, until);
             } else {
                 let _ = self.simulate(root, role, &mut meter);
             }
@@ -535,10 +541,7 @@ impl Bot for UctBot {
                 self.root = Some(root);
                 self.work.trims += 1;
             }
-            if meter.n_playouts() >= next_report {
-                next_report *= 2;
-                watch(&self.report(role, &meter, None));
-            }
+            listener.tell(meter.n_playouts(), || self.report(role, &meter, None));
         };
         self.work.time = meter.elapsed();
         Decision {

@@ -29,6 +29,7 @@ use crate::mast::Mast;
 use crate::params::{MastChoice, Params};
 use crate::pilot::{Engine, Lesson, Pilot};
 use crate::replay::Replay;
+use crate::report::Listener;
 use crate::sightings::Sightings;
 use crate::tree::NodeId;
 use crate::uct::UctBot;
@@ -210,6 +211,7 @@ impl UctBot {
         role: RoleId,
         limits: &Limits,
         meter: &mut Meter<'_>,
+        listener: &mut Listener<'_>,
         until: u64,
     ) {
         let n_threads = self.n_threads;
@@ -244,6 +246,7 @@ impl UctBot {
                 role,
                 limits,
                 until,
+                listener,
                 wings,
                 arrivals,
                 n_in_flight: 0,
@@ -325,7 +328,7 @@ struct Wing<'a> {
 }
 
 /// The thread that has the tree.
-struct Lead<'a, 'm> {
+struct Lead<'a, 'm, 'l> {
     // What it works for.
     root: NodeId,
     role: RoleId,
@@ -335,12 +338,13 @@ struct Lead<'a, 'm> {
     // What it works with.
     bot: &'a mut UctBot,
     meter: &'a mut Meter<'m>,
+    listener: &'a mut Listener<'l>,
     wings: Vec<Wing<'a>>,
     arrivals: Receiver<Arrival>,
     n_in_flight: u64,
 }
 
-impl Lead<'_, '_> {
+impl Lead<'_, '_, '_> {
     /// Works until there is nothing to send out.
     fn run(mut self, own: &mut Worker, is_over: &AtomicBool) {
         loop {
@@ -413,6 +417,9 @@ impl Lead<'_, '_> {
         if let (Some(heuristic), Some(cost)) = (&mut self.bot.heuristic, cost) {
             heuristic.add(cost);
         }
+        let (bot, meter) = (&self.bot, &self.meter);
+        let report = || bot.report(self.role, meter, None);
+        self.listener.tell(meter.n_playouts(), report);
     }
 
     fn is_done(&self) -> bool {

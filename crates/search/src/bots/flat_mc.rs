@@ -18,11 +18,8 @@ use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
 use crate::params::Params;
 use crate::random::Random;
-use crate::report::{MoveReport, Report};
+use crate::report::{Listener, MoveReport, Report};
 use crate::walker::Walker;
-
-/// The first report comes after so many playouts, the next ones after twice as many each.
-const FIRST_REPORT: u64 = 256;
 
 /// The pure Monte Carlo bot.
 pub struct FlatMc {
@@ -118,7 +115,7 @@ impl Bot for FlatMc {
             return at_once(*only, &meter, StopReason::OnlyMove);
         }
         let mut tallies: Vec<Tally> = moves.into_iter().map(Tally::new).collect();
-        let mut next_report = FIRST_REPORT;
+        let mut listener = Listener::new(watch);
         let mut turn = 0;
         let stop = loop {
             if let Some(stop) = meter.stop() {
@@ -130,10 +127,7 @@ impl Bot for FlatMc {
                 tally.add(goal);
                 turn = (turn + 1) % tallies.len();
             }
-            if meter.n_playouts() == next_report {
-                next_report *= 2;
-                watch(&report(&tallies, &meter, None));
-            }
+            listener.tell(meter.n_playouts(), || report(&tallies, &meter, None));
         };
         Decision {
             of: self.choose(&tallies),
