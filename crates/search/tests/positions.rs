@@ -680,7 +680,9 @@ fn an_only_move_takes_no_playouts_unless_it_ponders() {
     };
     let decision = bot.think(game.initial_state(), RoleId(1), &limits, &mut enough);
     assert_eq!(decision.report.stop, Some(StopReason::Told));
-    assert_eq!(decision.report.playouts, 512);
+    // It is told after 512 playouts, or when the batch that has the 512th is home, and what has begun then may still land.
+    let n = decision.report.playouts;
+    assert!((512..4096).contains(&n), "{n}");
 }
 
 #[test]
