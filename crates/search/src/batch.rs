@@ -48,6 +48,8 @@ const CHEAP: u64 = 60_000;
 /// of them.
 const GATES_PER_MOVE: u64 = 20;
 const DEAR: u64 = 300_000;
+/// Threads beyond these change nothing about a batch: one that takes long must not keep a search from ending in time.
+const MOST_WAITING: u64 = 4;
 
 /// Leaves in flight.
 #[derive(Default)]
@@ -237,7 +239,7 @@ impl UctBot {
         let (sum, n) = self.breadths;
         match all_count {
             true => n_each.min((sum / n.max(1)).max(LEAST_EACH)),
-            false => n_each * (self.n_threads as u64 + 2) / 3,
+            false => n_each * ((self.n_threads as u64).min(MOST_WAITING) + 2) / 3,
         }
     }
 

@@ -162,10 +162,12 @@ fn few_fly_as_long_as_little_is_known() {
     let (many, several) = plan(&mut bot, 20_000).expect("the tree has grown");
     // Playouts of a small board cost little.
     assert!(many == 128 && (9..=16).contains(&several), "{several}");
-    // Four threads wait for one tree.
-    bot.n_threads = 4;
-    let plan = bot.plan(&Meter::start(&Limits::default()), u64::MAX, 0);
-    assert_eq!(plan, Some((many, several * 2)));
+    // Four threads wait for one tree; a hundred do not make a batch any longer.
+    for n_threads in [4, 100] {
+        bot.n_threads = n_threads;
+        let plan = bot.plan(&Meter::start(&Limits::default()), u64::MAX, 0);
+        assert_eq!(plan, Some((many, several * 2)));
+    }
 }
 
 #[test]
