@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use agon::engine::{Game, RoleId, play_out};
-use agon::{gdl, library};
+use agon::{games, gdl};
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
 pub(crate) fn main() {
-    let sheet = library::find("connect_four").expect("it is built in").sheet;
+    let sheet = games::find("connect_four").expect("it is built in").sheet;
     let rules =
         gdl::check(&gdl::parse(sheet.as_bytes(), &Default::default())).expect("it is sound");
     let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).expect("it plays");

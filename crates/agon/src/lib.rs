@@ -1,13 +1,10 @@
 //! Agon as a library: what other programs need, under one roof.
 //!
-//! The rooms of the house are crates of their own; this one names them and adds the built-in games.
-
-pub mod board;
-pub mod library;
-pub mod suite;
+//! The rooms of the house are crates of their own; this one names them.
 
 pub use agon_arena as arena;
 pub use agon_engine as engine;
+pub use agon_games as games;
 pub use agon_gdl as gdl;
 pub use agon_ground as ground;
 pub use agon_insight as insight;

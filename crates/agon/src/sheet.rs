@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use agon::library;
+use agon::games::{self, About};
 use agon_gdl::{Limits, Rules, check, parse, render};
 use anyhow::{Context, bail};
 
@@ -24,10 +24,11 @@ impl fmt::Display for Unplayable {
 
 impl std::error::Error for Unplayable {}
 
-/// The bytes of a rulesheet and how it is called in messages.
+/// The bytes of a rulesheet, how it is called in messages, and its metadata.
 pub(crate) struct Sheet {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
+    pub(crate) about: Option<About>,
 }
 
 impl Sheet {
@@ -36,10 +37,11 @@ impl Sheet {
         if Path::new(game).exists() {
             return Sheet::read(game, limits);
         }
-        match library::find(game) {
+        match games::find(game) {
             Some(built_in) => Ok(Sheet {
                 name: built_in.name.to_owned(),
                 bytes: built_in.sheet.as_bytes().to_vec(),
+                about: Some(built_in.about),
             }),
             None => bail!(
                 "there is no file and no built-in game called `{game}`; `agon games` lists those built in"
@@ -57,6 +59,7 @@ impl Sheet {
         Ok(Sheet {
             name: path.to_owned(),
             bytes,
+            about: None,
         })
     }
 

@@ -5,8 +5,8 @@
 use std::io::Write;
 use std::time::Duration;
 
-use agon::board::{board_of, board_text};
-use agon::library::{About, Board};
+use agon::games::board::{board_of, board_text};
+use agon::games::{About, Board};
 use agon_arena::{Event, MatchRecord, ThoughtRecord};
 use agon_engine::{Game, RoleId, State};
 use agon_protocol::Term;

@@ -500,7 +500,7 @@ fn games_are_listed() {
     let folder = Folder::new("games");
     let table = String::from_utf8(folder.run(&["games"]).stdout).expect("it is text");
     let json = String::from_utf8(folder.run(&["games", "--json"]).stdout).expect("it is text");
-    for game in agon::library::games() {
+    for game in agon::games::games() {
         assert!(table.contains(game.name), "{table}");
         let row: serde_json::Value = json
             .lines()

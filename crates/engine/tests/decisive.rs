@@ -211,7 +211,7 @@ fn check_all(folder: &Path) -> Vec<(String, Count)> {
 
 #[test]
 fn what_wins_is_on_offer_and_nothing_else() {
-    let found = check_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games"));
+    let found = check_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games"));
     for game in [
         "tic_tac_toe",
         "connect_four",
@@ -266,7 +266,7 @@ fn mean(lengths: &[u32]) -> (f64, f64) {
 
 #[test]
 fn playouts_one_by_one_are_as_long_as_those_of_lanes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games");
     for name in ["connect_four", "breakthrough", "pentago"] {
         let sheet = std::fs::read_to_string(folder.join(name).with_extension("kif"));
         let game = compile(&sheet.expect("it is there")).expect("it grounds");

@@ -548,7 +548,7 @@ fn built_in_games_are_played_as_the_scalar_engine_does() {
         rules: 4_000,
         ..GroundLimits::default()
     };
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games");
     let n_played = sheets_in(&directory)
         .into_iter()
         .step_by(EVERY)

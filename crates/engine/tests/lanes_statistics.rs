@@ -131,7 +131,7 @@ fn check(name: &str, game: &Arc<Grounded>, n_lanes: u32, n_scalar: u32) -> Resul
 
 #[test]
 fn means_agree_on_built_in_games() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games");
     for (name, sheet) in sheets_in(&directory) {
         let game = compile(&sheet, &GroundLimits::default()).expect("it grounds");
         check(&name, &game, 40_000, 5_000).unwrap_or_else(|difference| panic!("{difference}"));

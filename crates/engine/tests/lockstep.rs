@@ -50,7 +50,7 @@ fn small_sheets_are_played_alike() {
 
 #[test]
 fn built_in_games_are_played_alike() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games");
     for (name, sheet) in sheets_in(&directory) {
         let how = Walk {
             seed: 1,

@@ -652,11 +652,11 @@ mod tests {
         assert_eq!(shown, expected);
     }
 
-    const BREAKTHROUGH: &str = include_str!("../../../games/breakthrough_small.kif");
-    const OTHELLO: &str = include_str!("../../../games/othello_6x6.kif");
-    const SKIRMISH: &str = include_str!("../../../games/skirmish.kif");
-    const TTCC4: &str = include_str!("../../../games/ttcc4.kif");
-    const CONNECT_FOUR: &str = include_str!("../../../games/connect_four.kif");
+    const BREAKTHROUGH: &str = include_str!("../../games/games/breakthrough_small.kif");
+    const OTHELLO: &str = include_str!("../../games/games/othello_6x6.kif");
+    const SKIRMISH: &str = include_str!("../../games/games/skirmish.kif");
+    const TTCC4: &str = include_str!("../../games/games/ttcc4.kif");
+    const CONNECT_FOUR: &str = include_str!("../../games/games/connect_four.kif");
 
     #[test]
     fn pieces_that_move_have_an_owner_and_a_path() {

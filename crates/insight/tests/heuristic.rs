@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 fn game(name: &str) -> Arc<Grounded> {
-    let path = format!("{}/../../games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../games/games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
     compile(&std::fs::read(path).expect("the game is there"))
 }
 

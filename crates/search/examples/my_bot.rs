@@ -42,7 +42,7 @@ impl Bot for MyBot {
 
 /// Plays a match of Othello against a random player and tells how it ended.
 pub(crate) fn main() {
-    let sheet = include_bytes!("../../../games/othello_6x6.kif");
+    let sheet = include_bytes!("../../games/games/othello_6x6.kif");
     let rules = agon_gdl::check(&agon_gdl::parse(sheet, &Default::default())).expect("it is sound");
     let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).expect("it runs");
     let game = Arc::new(game);

@@ -375,7 +375,7 @@ mod tests {
             ("bidding_tic_tac_toe", false),
             ("connect_four_3", true),
         ] {
-            let path = format!("{}/../../games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/../games/games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
             let sheet = std::fs::read(path).expect("the game is there");
             let rules = agon_gdl::check(&agon_gdl::parse(&sheet, &Default::default())).unwrap();
             let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).unwrap();

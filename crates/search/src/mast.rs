@@ -395,7 +395,7 @@ mod tests {
         assert!(is_near, "{shares:?} is not {expected:?}");
     }
 
-    const SKIRMISH: &str = include_str!("../../../games/skirmish.kif");
+    const SKIRMISH: &str = include_str!("../../games/games/skirmish.kif");
 
     /// How far the first moves of playouts in the lanes are from what single simulations choose, with and without captures.
     fn distances(set: &[(&str, &str)]) -> [f64; 2] {

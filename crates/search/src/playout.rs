@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn wins_at_once_are_made_and_prevented_one_by_one_as_in_the_lanes() {
-        let sheet = include_str!("../../../games/connect_four.kif");
+        let sheet = include_str!("../../games/games/connect_four.kif");
         let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
         let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
         let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");

@@ -464,8 +464,8 @@ mod tests {
     #[test]
     fn who_falls_is_replaced_and_nothing_stays_in_flight() {
         let player = "cadia-2007:batch=64,threads=2";
-        let mut own = bot(include_str!("../../../games/connect_four.kif"), player);
-        let mut other = bot(include_str!("../../../games/breakthrough.kif"), player);
+        let mut own = bot(include_str!("../../games/games/connect_four.kif"), player);
+        let mut other = bot(include_str!("../../games/games/breakthrough.kif"), player);
         assert!(own.hire(2) && other.hire(2));
         // The second worker knows another game, so it falls over the first state that it is given.
         own.workers[1].pilot = other.workers.remove(1).pilot;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use agon_engine::{Game, JointMove, RoleId, State};
 use agon_search::{Account, Limits, Preset};
 
-const TIC_TAC_TOE: &str = include_str!("../../../games/tic_tac_toe.kif");
-const BIDDING: &str = include_str!("../../../games/bidding_tic_tac_toe.kif");
+const TIC_TAC_TOE: &str = include_str!("../../games/games/tic_tac_toe.kif");
+const BIDDING: &str = include_str!("../../games/games/bidding_tic_tac_toe.kif");
 
 fn compile(sheet: &str) -> Arc<Game> {
     let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));

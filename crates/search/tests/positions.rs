@@ -7,10 +7,10 @@ use agon_engine::lanes::{LayoutOptions, Simd};
 use agon_engine::{Game, Goal, JointMove, Machine, MoveId, RoleId, State};
 use agon_search::{Bot, Limits, Preset, Random, Report, StopReason};
 
-const TIC_TAC_TOE: &str = include_str!("../../../games/tic_tac_toe.kif");
-const CONNECT_FOUR: &str = include_str!("../../../games/connect_four.kif");
-const SMALL_CHECKERS: &str = include_str!("../../../games/checkers_small.kif");
-const SKIRMISH: &str = include_str!("../../../games/skirmish.kif");
+const TIC_TAC_TOE: &str = include_str!("../../games/games/tic_tac_toe.kif");
+const CONNECT_FOUR: &str = include_str!("../../games/games/connect_four.kif");
+const SMALL_CHECKERS: &str = include_str!("../../games/games/checkers_small.kif");
+const SKIRMISH: &str = include_str!("../../games/games/skirmish.kif");
 
 /// Two heaps up to five and three; whoever takes the last stone wins.
 const NIM: &str = "(role a) (role b) (other a b) (other b a)

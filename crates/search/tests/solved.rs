@@ -7,7 +7,7 @@ use agon_engine::{Game, Goal, JointMove, Machine, MoveId, RoleId, State};
 use agon_search::{Limits, Preset};
 
 fn sheet(name: &str) -> Arc<Game> {
-    let path = format!("{}/../../games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../games/games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let rules = agon_gdl::check(&agon_gdl::parse(&text, &Default::default()));
     let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));

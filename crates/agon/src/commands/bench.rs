@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon::library::About;
+use agon::games::About;
 use agon_engine::lanes::{DeferGoals, LanesProgram, LayoutOptions, Simd, Sums};
 use agon_engine::network::Network;
 use agon_engine::optimize::Pass;

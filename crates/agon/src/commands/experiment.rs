@@ -356,7 +356,7 @@ fn played_words(comparisons: &[Comparison]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon::library;
+    use agon::games;
     use agon_search::{PRESETS, Preset};
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         for experiment in tables {
             let name = &experiment.name;
             for row in &experiment.rows {
-                let built_in = library::find(&row.game).expect("its game is built in");
+                let built_in = games::find(&row.game).expect("its game is built in");
                 assert_eq!(built_in.name, row.game, "{name} has the name of the game");
                 let serves = built_in.about.tables.iter().any(|table| table == name);
                 assert!(serves, "{} says that it serves {name}", row.game);

@@ -69,6 +69,7 @@ fn from_stdin() -> anyhow::Result<Sheet> {
     Ok(Sheet {
         name: "<stdin>".to_owned(),
         bytes,
+        about: None,
     })
 }
 

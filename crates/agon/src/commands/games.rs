@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
-use agon::library::{self, BuiltIn};
+use agon::games::{self, BuiltIn};
 use agon_gdl::{check, parse};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ struct Row<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let games = library::games();
+    let games = games::games();
     let mut out = stdout().lock();
     if args.json {
         for game in &games {

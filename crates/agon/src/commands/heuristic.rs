@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon::board::board_of;
-use agon::library::{self, Board, Layer, Shape};
+use agon::games::board::board_of;
+use agon::games::{Board, Layer, Shape};
 use agon_engine::{Game, Machine, MoveId, RoleId, State};
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
@@ -145,7 +145,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.json {
         writeln!(out, "{}", found.json(&game, &name))?;
     } else {
-        found.show(&mut out, &game, &sheet.name, args)?;
+        found.show(&mut out, &game, &sheet, args)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -369,22 +369,21 @@ impl Found {
         &self,
         out: &mut impl Write,
         game: &Game,
-        name: &str,
+        sheet: &Sheet,
         args: &Args,
     ) -> anyhow::Result<()> {
-        let built_in = library::find(name).map(|built_in| built_in.about);
-        let title = title(name, built_in.as_ref());
+        let title = title(&sheet.name, sheet.about.as_ref());
         let role = game.role_name(self.role);
         let goals = self.heuristic.goals(self.role);
         let goals: Vec<String> = goals.iter().map(ToString::to_string).collect();
         writeln!(out, "{title}: {role}, goal {}", goals.join(", "))?;
-        if let Some(board) = board_of(game, built_in.as_ref())
+        if let Some(board) = board_of(game, sheet.about.as_ref())
             && let Some(drawing) = self.drawing(game, &board)
         {
             writeln!(
                 out,
                 "\n{}",
-                agon::board::board_text(game, &board, &self.state)
+                agon::games::board::board_text(game, &board, &self.state)
             )?;
             writeln!(out, "{drawing}")?;
         }

@@ -13,7 +13,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon::library;
 use agon_arena::{MatchRecord, Referee, Seat, Settings};
 use agon_engine::{Game, RoleId};
 use agon_gdl::Limits;
@@ -239,7 +238,7 @@ impl Plan {
     }
 
     fn play(&self, game: &Arc<Game>, sheet: &Sheet, args: &Args) -> anyhow::Result<MatchRecord> {
-        let about = library::find(&sheet.name).map(|built_in| built_in.about);
+        let about = sheet.about.clone();
         let title = about
             .as_ref()
             .map_or_else(|| sheet.name.clone(), |about| about.title.clone());

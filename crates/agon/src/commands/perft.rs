@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon::suite;
+use agon::games::suite;
 use agon_engine::lanes::{Lanes, LanesOptions};
 use agon_engine::{Game, Interpreter, Machine, Perft, State};
 use agon_gdl::{Limits, Rules};

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use agon::board::{board_of, board_text};
-use agon::library;
+use agon::games;
+use agon::games::board::{board_of, board_text};
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
 use agon_gdl::Limits;
 use agon_protocol::Term;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
     };
-    let about = library::find(&sheet.name).map(|built_in| built_in.about);
+    let about = sheet.about;
     let mut session = Session {
         board: board_of(&game, about.as_ref()),
         about,
@@ -107,8 +107,8 @@ struct Session<'a> {
     // Constant during the game.
     args: &'a Args,
     game: Arc<Game>,
-    about: Option<library::About>,
-    board: Option<library::Board>,
+    about: Option<games::About>,
+    board: Option<games::Board>,
     names: Vec<String>,
     role: RoleId,
     preset: Preset,

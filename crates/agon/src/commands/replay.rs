@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon::library;
+use agon::games;
 use agon_arena::{MatchRecord, SeatRecord, replay, rules_hash};
 use agon_engine::{Game, JointMove, RoleId};
 use agon_gdl::{Limits, Rules, check, parse};
@@ -133,7 +133,7 @@ fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
             Err(_) => bail!("the rules in {} cannot be played", args.file),
         };
     }
-    match details.and_then(|details| library::find(&details.game)) {
+    match details.and_then(|details| games::find(&details.game)) {
         Some(built_in) => Sheet::find(built_in.name, &limits)?.rules(&limits),
         None => bail!("{} has no rules; name its game with --game", args.file),
     }
@@ -142,7 +142,7 @@ fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
 /// Shows the match as far as it fits the rules.
 fn show(args: &Args, game: &Game, record: &MatchRecord) -> anyhow::Result<()> {
     let details = record.agon.as_ref();
-    let about = details.and_then(|details| library::find(&details.game));
+    let about = details.and_then(|details| games::find(&details.game));
     let about = about.map(|game| game.about);
     let mut show = Show::new(game, about.as_ref(), Box::new(stdout()));
     show.header(&record.match_id, &record.player_names_from_host)?;

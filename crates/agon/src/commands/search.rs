@@ -9,8 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon::board::{board_of, board_text};
-use agon::library;
+use agon::games::board::{board_of, board_text};
 use agon_engine::{Game, JointMove, MoveId, RoleId, State};
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
@@ -112,7 +111,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let object = found.json(&game, &stem(&sheet.name), &preset, args);
         writeln!(out, "{object}")?;
     } else {
-        found.show(&mut out, &game, &sheet.name, &preset, &state, args)?;
+        found.show(&mut out, &game, &sheet, &preset, &state, args)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -277,15 +276,14 @@ impl Found {
         &self,
         out: &mut impl Write,
         game: &Game,
-        name: &str,
+        sheet: &Sheet,
         preset: &Preset,
         state: &State,
         args: &Args,
     ) -> anyhow::Result<()> {
-        let built_in = library::find(name).map(|built_in| built_in.about);
-        let title = title(name, built_in.as_ref());
+        let title = title(&sheet.name, sheet.about.as_ref());
         writeln!(out, "{title}: {preset}, seed {}", args.seed)?;
-        if let Some(board) = board_of(game, built_in.as_ref()) {
+        if let Some(board) = board_of(game, sheet.about.as_ref()) {
             writeln!(out, "\n{}", board_text(game, &board, state).trim_end())?;
         }
         for (role, moves) in RoleId::all(game.n_roles()).zip(&self.account.roles) {

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon::board;
-use agon::library::{self, Board};
+use agon::games::Board;
+use agon::games::board;
 use agon_engine::network::{Network, Node, NodeId, Signal};
 use agon_engine::optimize::{Optimized, Pass};
 use agon_engine::{Grounded, Interpreter, Machine, State};
@@ -93,11 +93,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         None => {
-            let built_in = library::find(&sheet.name);
             let mut text = about(&sheet, &rules);
             if !rules.is_gdl_two {
-                let drawing = match built_in {
-                    Some(game) => Drawing::Known(game.about.board),
+                let drawing = match &sheet.about {
+                    Some(about) => Drawing::Known(about.board.clone()),
                     None => Drawing::Guess,
                 };
                 text.push_str(&compiled(&rules, check_time, &grounded, drawing)?);
@@ -111,10 +110,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// What the sheet itself tells.
 fn about(sheet: &Sheet, rules: &Rules) -> String {
-    let built_in = library::find(&sheet.name);
-    let title = built_in
+    let title = sheet
+        .about
         .as_ref()
-        .map_or(sheet.name.as_str(), |game| game.about.title.as_str());
+        .map_or(sheet.name.as_str(), |about| about.title.as_str());
     let roles: Vec<String> = rules
         .roles
         .iter()
@@ -127,8 +126,8 @@ fn about(sheet: &Sheet, rules: &Rules) -> String {
         .count();
     let n_own = rules.relations.len() - RelationId::N_KEYWORDS as usize;
     let mut text = format!("{title}\n");
-    if let Some(game) = &built_in {
-        text.push_str(&format!("  {}\n", game.about.description));
+    if let Some(about) = &sheet.about {
+        text.push_str(&format!("  {}\n", about.description));
     }
     line(&mut text, "roles", &roles.join(", "));
     let n_rules = rules.rules.len() - n_facts;

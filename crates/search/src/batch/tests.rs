@@ -8,7 +8,7 @@ use agon_engine::{Game, RoleId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const CONNECT_FOUR: &str = include_str!("../../../../games/connect_four.kif");
+const CONNECT_FOUR: &str = include_str!("../../../games/games/connect_four.kif");
 /// Each of three roles names a number, all at once and six times; whoever is alone with its number gets a point.
 const AT_ONCE: &str = "(role a) (role b) (role c) (init (turn 0))
     (s 0 1) (s 1 2) (s 2 3) (s 3 4) (s 4 5) (s 5 6)

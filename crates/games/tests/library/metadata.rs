@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon::insight::Term;
-use agon::library::{About, Board, GameKind, Layer};
+use agon_games::{About, Board, GameKind, Layer};
+use agon_insight::Term;
 
 use crate::{ENTRIES, Entry, assert_none};
 

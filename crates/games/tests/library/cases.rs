@@ -220,7 +220,7 @@ type MakeBoard = fn(&Entry, Option<&[String]>) -> Result<Board, String>;
 fn run_cases(make: MakeBoard) {
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
-        let file = format!("cases/{}.toml", entry.name());
+        let file = format!("tests/cases/{}.toml", entry.name());
         let Ok(text) = fs::read_to_string(folder().join(&file)) else {
             continue;
         };

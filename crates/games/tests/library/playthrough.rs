@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use agon::board::board_text;
-use agon::library::About;
 use agon_engine::{Game, JointMove, RoleId, State};
+use agon_games::About;
+use agon_games::board::board_text;
 use expect_test::expect_file;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -22,11 +22,11 @@ fn playthroughs_are_as_they_were() {
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
         let text = playthrough(&entry.game, &entry.built_in.about);
-        let path = format!("../../../../games/playthroughs/{}.txt", entry.name());
+        let path = format!("../playthroughs/{}.txt", entry.name());
         // All games are compared before the test fails.
         let compare = || expect_file![&path].assert_eq(&text);
         if std::panic::catch_unwind(compare).is_err() {
-            faults.push(format!("games/playthroughs/{}.txt differs", entry.name()));
+            faults.push(format!("tests/playthroughs/{}.txt differs", entry.name()));
         }
     }
     assert_none(&faults);

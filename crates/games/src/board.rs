@@ -16,7 +16,7 @@ use agon_engine::{Game, State};
 use agon_insight::Term;
 use agon_insight::board::guess;
 
-use crate::library::{About, Board, Layer, Shape};
+use crate::{About, Board, Layer, Shape};
 
 /// The board of a game: as its metadata has it, otherwise as the rules suggest.
 #[must_use]

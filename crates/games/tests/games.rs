@@ -1,7 +1,7 @@
 //! Proof of the built-in games: their sheets are clean, their metadata true, and they play by the rules.
 //!
-//! Expected counts are in `games/perft.toml`, rule tests in `games/cases/*.toml`, and one readable random match per game
-//! in `games/playthroughs/*.txt`, which `UPDATE_EXPECT=1` writes anew. Counts are checked here as far as a debug build
+//! Expected counts are in `games/perft.toml`, rule tests in `tests/cases/*.toml`, and one readable random match per game
+//! in `tests/playthroughs/*.txt`, which `UPDATE_EXPECT=1` writes anew. Counts are checked here as far as a debug build
 //! gets quickly; `agon perft --suite` checks all of them.
 
 #[path = "library/cases.rs"]
@@ -14,13 +14,12 @@ mod playthrough;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, LazyLock};
 
-use agon::board::board_of;
-use agon::library::{self, BuiltIn, Layer};
-use agon::suite;
 use agon_engine::{Ending, Game, Interpreter, Machine, Perft, RoleId, play_out};
+use agon_games::board::board_of;
+use agon_games::suite;
+use agon_games::{self as library, BuiltIn, Layer};
 use agon_gdl::{Rules, check, parse};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -72,7 +71,7 @@ fn interpret(rules: Arc<Rules>) -> Arc<Interpreter> {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games")
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
 /// Fails with all faults at once.
@@ -92,8 +91,8 @@ fn every_game_grounds_and_has_proof() {
         if counts.get(name).is_none_or(|of| of.counts.is_empty()) {
             faults.push(format!("{name}: no counts in games/perft.toml"));
         }
-        if !folder().join(format!("cases/{name}.toml")).is_file() {
-            faults.push(format!("{name}: no games/cases/{name}.toml"));
+        if !folder().join(format!("tests/cases/{name}.toml")).is_file() {
+            faults.push(format!("{name}: no tests/cases/{name}.toml"));
         }
     }
     for name in counts.keys().filter(|name| library::find(name).is_none()) {
@@ -103,7 +102,7 @@ fn every_game_grounds_and_has_proof() {
 }
 
 fn counts() -> BTreeMap<String, suite::Counts> {
-    let text = fs::read_to_string(folder().join("perft.toml")).expect("there are counts");
+    let text = fs::read_to_string(folder().join("games/perft.toml")).expect("there are counts");
     suite::read(&text).expect("the counts are well written")
 }
 
@@ -190,32 +189,6 @@ fn boards_are_guessed_from_the_rules() {
         }
     }
     assert_eq!(misses, NOT_GUESSED);
-}
-
-#[test]
-fn a_suite_of_counts_is_compared() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("suite");
-    fs::create_dir_all(&folder).expect("the folder can be made");
-    let run = |text: &str, args: &[&str]| {
-        let file = folder.join("counts.toml");
-        fs::write(&file, text).expect("the file can be written");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
-        let output = command.args(["perft", "--suite"]).arg(file).args(args);
-        let output = output.output().expect("the binary runs");
-        let text = String::from_utf8(output.stdout).expect("it is text");
-        (output.status.code(), text)
-    };
-    let good = "[tic_tac_toe]\ncounts = [9, 72, 999]\n";
-    let (code, text) = run(good, &["--engine", "all", "--most", "100"]);
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.ends_with("3 passed, 0 failed\n"), "{text}");
-    let (code, text) = run(good, &[]);
-    let line = "FAILED  tic_tac_toe scalar: depth 3: 504 sequences, not 999\n";
-    assert_eq!(
-        (code, text),
-        (Some(1), format!("{line}0 passed, 1 failed\n"))
-    );
-    assert_eq!(run("[tic_tac_toe]\n", &[]).0, Some(2));
 }
 
 /// With a corpus in `AGON_CORPUS`: public sheets that are said to have the same counts have them.
