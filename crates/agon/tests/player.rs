@@ -152,11 +152,11 @@ fn what_is_no_message_changes_nothing() {
             > garbage(
             < HTTP/1.0 400 Bad Request: the message is malformed: its brackets do not match
             > 
-            < HTTP/1.0 400 Bad Request: the message is malformed: there is nothing in it
+            < HTTP/1.0 400 Bad Request: the message is malformed: it is empty
             > (PLAY m)
-            < HTTP/1.0 400 Bad Request: PLAY has 1 arguments instead of 2
+            < HTTP/1.0 400 Bad Request: PLAY needs 2 arguments, found 1
             > (DANCE)
-            < HTTP/1.0 400 Bad Request: `DANCE` is no message of the protocol
+            < HTTP/1.0 400 Bad Request: unknown message `DANCE`: expected INFO, PREVIEW, START, PLAY, STOP or ABORT
             > (START m3 x ((role x)) 5 5)
             < busy
             > (play m nil)

@@ -15,15 +15,15 @@ use crate::codec;
 use crate::message::{Failure, Reply, Request};
 use crate::player::{Player, StopFlag};
 
-/// The port of players, unless another one is given.
+/// The default port of players.
 pub const DEFAULT_PORT: u16 = 9147;
 
 /// How long it may take to reach a player.
 const CONNECT: Duration = Duration::from_secs(5);
-/// So often somebody who waits looks at the flag.
-const LOOK: Duration = Duration::from_millis(10);
-/// A reply is a move and perhaps some words.
-const REPLY: Limits = Limits {
+/// How often the stop flag is polled while waiting for a reply.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// Limits for replies, which are a move and perhaps an explanation.
+const REPLY_LIMITS: Limits = Limits {
     head: 64 << 10,
     body: 1 << 20,
     connections: 1,
@@ -62,7 +62,7 @@ impl RemotePlayer {
         let rest = address.strip_prefix("http://").ok_or_else(form)?;
         let host = rest.trim_end_matches('/');
         let (name, port) = match host.rsplit_once(':') {
-            // The colons of an address in square brackets are its own.
+            // The colons inside square brackets belong to an IPv6 address.
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().map_err(|_| form())?),
             _ => (host, DEFAULT_PORT),
         };
@@ -84,15 +84,18 @@ impl RemotePlayer {
     fn ask(&self, request: &Request, stop: &StopFlag) -> Result<Vec<u8>, ReadError> {
         let mut stream = self.connect()?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(LOOK))?;
+        stream.set_read_timeout(Some(POLL_INTERVAL))?;
         stream.set_write_timeout(Some(CONNECT))?;
         let message = codec::write_request(request);
         stream.write_all(self.post(&message).as_bytes())?;
         if !message.is_ascii() {
-            // A player that takes the length for a number of characters would wait for more.
+            // A player that takes the length as a number of characters would wait for more bytes.
             stream.shutdown(Shutdown::Write)?;
         }
-        read_response(&mut BufReader::new(Patient { stream, stop }), &REPLY)
+        read_response(
+            &mut BufReader::new(StoppableStream { stream, stop }),
+            &REPLY_LIMITS,
+        )
     }
 
     fn connect(&self) -> io::Result<TcpStream> {
@@ -124,7 +127,9 @@ impl Player for RemotePlayer {
         match self.ask(&request, stop) {
             Ok(text) => codec::read_reply(&request, &text),
             Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Reply::Failed(Failure::Connection("it hung up".to_owned()))
+                Reply::Failed(Failure::Connection(
+                    "connection closed without an answer".to_owned(),
+                ))
             }
             Err(ReadError::Io(error)) => Reply::Failed(Failure::Connection(error.to_string())),
             Err(error) => Reply::Failed(Failure::Unreadable(error.to_string())),
@@ -132,27 +137,27 @@ impl Player for RemotePlayer {
     }
 }
 
-/// A stream that is read until the flag is raised.
-struct Patient<'a> {
+/// A stream that can be read until the stop flag is raised.
+struct StoppableStream<'a> {
     stream: TcpStream,
     stop: &'a StopFlag,
 }
 
-impl Read for Patient<'_> {
+impl Read for StoppableStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.stop.is_raised() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             match self.stream.read(buffer) {
-                Err(error) if is_pause(&error) => {}
+                Err(error) if is_temporary(&error) => {}
                 other => return other,
             }
         }
     }
 }
 
-fn is_pause(error: &io::Error) -> bool {
+fn is_temporary(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
@@ -172,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_a_host_and_perhaps_a_port() {
+    fn an_address_has_a_host_and_an_optional_port() {
         check("http://127.0.0.1:4001", "127.0.0.1:4001");
         check("http://127.0.0.1", "127.0.0.1:9147");
         check("http://127.0.0.1:80/", "127.0.0.1:80");
@@ -181,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_said() {
+    fn invalid_addresses_are_errors() {
         for address in [
             "127.0.0.1:9147",
             "https://127.0.0.1",
