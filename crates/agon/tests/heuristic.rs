@@ -86,7 +86,7 @@ fn what_gets_no_heuristic_is_declined() {
     assert_eq!(output.status.code(), Some(1));
     let found: Value = serde_json::from_str(stdout(&output)).expect("it is one object");
     assert_eq!(found["signal"], false);
-    assert_eq!(found["reason"], "there was no time to make it");
+    assert_eq!(found["reason"], "there was not enough time to build it");
     for args in [
         ["tic_tac_toe", "--role", "nobody"],
         ["tic_tac_toe", "--move", "(mark 9 9)"],
