@@ -85,7 +85,7 @@ impl From<guess::Board> for Board {
             glyphs: layer
                 .glyphs
                 .into_iter()
-                .map(|(of, c)| (of, c.into()))
+                .map(|(content, c)| (content, c.into()))
                 .collect(),
             glyph: layer.glyph.map(String::from),
         };

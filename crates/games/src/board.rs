@@ -1,7 +1,7 @@
 //! Draws the board of a state as text.
 //!
-//! The metadata of a game says which fluents fill which cells; for sheets that bring none, `insight` guesses. Cells have
-//! a blank between them, blocks of a board of boards two, and coordinates stand at the edges where they are short:
+//! The metadata of a game says which fluents fill which cells. Without metadata, `insight` guesses. There is a blank between
+//! two cells and a gap between the parts of a board of boards. Short coordinates are written at the edges:
 //!
 //! ```text
 //! 3 . O .
@@ -18,7 +18,7 @@ use agon_insight::board::guess;
 
 use crate::{About, Board, Layer, Shape};
 
-/// The board of a game: as its metadata has it, otherwise as the rules suggest.
+/// The board of a game from its metadata, or a guess from its rules.
 #[must_use]
 pub fn board_of(game: &Game, about: Option<&About>) -> Option<Board> {
     match about {
@@ -42,7 +42,7 @@ pub fn draw(board: &Board, fluents: &[String]) -> String {
     let label = |tuple: &[&str]| tuple.last().copied().unwrap_or_default().to_owned();
     let margin = rows.iter().map(|row| width(&label(row))).max().unwrap_or(0);
     let cell_width = columns.iter().map(|column| width(&label(column))).max();
-    // Long names of columns would pull the cells apart; then they have none.
+    // Long names of columns would make the cells too wide, so they are left out.
     let cell_width = cell_width.filter(|&width| width <= 2);
     let pitch = cell_width.unwrap_or(1);
     let line = |name: &str, texts: &mut dyn Iterator<Item = String>| {
@@ -77,7 +77,7 @@ pub fn draw(board: &Board, fluents: &[String]) -> String {
     }
     if cell_width.is_some() {
         let names = line("", &mut columns.iter().map(|column| label(column)));
-        // Below the last row of a board of hexagons, columns would have to be read along a slope.
+        // The rows of a hexagonal board are shifted, so the names of the columns are above the first row.
         match board.shape {
             Shape::Square => lines.push(names),
             Shape::Hex => lines.insert(0, names),
@@ -88,7 +88,7 @@ pub fn draw(board: &Board, fluents: &[String]) -> String {
         .fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 
-/// What lies between a column and the one before it.
+/// The gap between a column and the previous one.
 fn gap(columns: &[Vec<&str>], idx: usize) -> &'static str {
     let outer = |idx: usize| &columns[idx][..columns[idx].len() - 1];
     if outer(idx) == outer(idx - 1) {
@@ -102,7 +102,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// All combinations of one value per list, the last changing fastest.
+/// All combinations of one value per list; the last one changes fastest.
 fn tuples(lists: &[Vec<String>]) -> Vec<Vec<&str>> {
     lists.iter().fold(vec![Vec::new()], |tuples, list| {
         let longer = tuples.iter().flat_map(|tuple| {
@@ -134,7 +134,7 @@ fn cells(board: &Board, fluents: &[String]) -> BTreeMap<(String, String), String
     cells
 }
 
-/// Where a fluent of a layer stands and how it is drawn.
+/// The cell of a fluent and its character.
 fn cell(layer: &Layer, term: &Term) -> Option<(String, String, String)> {
     let join = |args: &[usize]| {
         let of_arg = |arg: &usize| term.args.get(arg.checked_sub(1)?).map(Term::to_string);
@@ -155,10 +155,10 @@ mod tests {
 
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "tests give their expectations away"
+        reason = "test helpers take their expectations by value"
     )]
     fn check(board: &str, fluents: &[&str], expected: Expect) {
-        let board: Board = toml::from_str(board).expect("the board is well written");
+        let board: Board = toml::from_str(board).expect("a valid board");
         let fluents: Vec<String> = fluents.iter().map(|&text| text.to_owned()).collect();
         expected.assert_eq(&draw(&board, &fluents));
     }

@@ -1,4 +1,4 @@
-//! What the metadata of games says is true of their rules.
+//! The metadata of the built-in games agrees with their rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +19,22 @@ const TABLES: [&str; 8] = [
 ];
 
 #[test]
-fn metadata_is_complete_and_true() {
+fn metadata_is_complete_and_correct() {
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
         let about = &entry.built_in.about;
-        let mut of_game = texts(about);
-        of_game.extend(roles(entry, about));
-        of_game.extend(moves(entry, about));
+        let mut game_faults = texts(about);
+        game_faults.extend(roles(entry, about));
+        game_faults.extend(moves(entry, about));
         if let Some(board) = &about.board {
-            of_game.extend(board_faults(entry, board));
+            game_faults.extend(board_faults(entry, board));
         }
         let file = format!("games/{}.toml", entry.name());
-        faults.extend(of_game.into_iter().map(|fault| format!("{file}: {fault}")));
+        faults.extend(
+            game_faults
+                .into_iter()
+                .map(|fault| format!("{file}: {fault}")),
+        );
     }
     assert_none(&faults);
 }
@@ -50,7 +54,7 @@ fn texts(about: &About) -> Vec<String> {
     let unknown = about
         .tables
         .iter()
-        .filter(|of| !TABLES.contains(&of.as_str()));
+        .filter(|table| !TABLES.contains(&table.as_str()));
     faults.extend(unknown.map(|table| format!("there is no table {table}")));
     faults
 }
@@ -72,7 +76,7 @@ fn roles(entry: &Entry, about: &About) -> Vec<String> {
     faults
 }
 
-/// The rows of arguments that terms of each name have.
+/// The arguments of all terms, by name.
 fn rows(texts: impl Iterator<Item = String>) -> BTreeMap<String, Vec<Vec<String>>> {
     let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
     for text in texts {
@@ -89,11 +93,11 @@ fn moves(entry: &Entry, about: &About) -> Vec<String> {
     };
     let program = game.program();
     let moves = program.roles.iter().flat_map(|role| &role.moves);
-    let known = rows(moves.map(|of| program.term_text(of.term)));
+    let known = rows(moves.map(|mv| program.term_text(mv.term)));
     let mut faults = Vec::new();
     for (name, form) in &about.moves {
         let Some(rows) = known.get(name) else {
-            faults.push(format!("nobody can {name}"));
+            faults.push(format!("no role has the move {name}"));
             continue;
         };
         let fewest = rows.iter().map(Vec::len).min().unwrap_or(0);
@@ -115,9 +119,14 @@ fn board_faults(entry: &Entry, board: &Board) -> Vec<String> {
         return Vec::new();
     };
     let program = game.program();
-    let fluents = rows(program.fluents.iter().map(|of| program.term_text(of.term)));
+    let fluents = rows(
+        program
+            .fluents
+            .iter()
+            .map(|fluent| program.term_text(fluent.term)),
+    );
     let mut faults = Vec::new();
-    // Which values of each list occur.
+    // The values of each list that occur.
     let mut used = vec![BTreeSet::new(); board.columns.len() + board.rows.len()];
     for layer in &board.layers {
         match fluents.get(&layer.fluent) {
@@ -125,11 +134,11 @@ fn board_faults(entry: &Entry, board: &Board) -> Vec<String> {
             Some(rows) => faults.extend(layer_faults(layer, board, rows, &mut used)),
         }
     }
-    // The edges of a drawing may be empty: the dots of Bridg-It stand there, which are not in the state.
+    // The edges of a board may be empty: in Bridg-It they have dots that are not in the state.
     for (list, used) in board.columns.iter().chain(&board.rows).zip(used) {
         let inner = &list[1..list.len().max(2) - 1];
         for value in inner.iter().filter(|&value| !used.contains(value)) {
-            faults.push(format!("nothing is ever at {value}"));
+            faults.push(format!("no fluent is ever at {value}"));
         }
     }
     faults
@@ -149,11 +158,15 @@ fn layer_faults(
         return vec![format!("{fluent} has no such arguments: {args:?}")];
     }
     if layer.column.len() != board.columns.len() || layer.row.len() != board.rows.len() {
-        return vec![format!("{fluent}: one argument per list of coordinates")];
+        return vec![format!(
+            "{fluent}: needs one argument per list of coordinates"
+        )];
     }
     let mut faults = BTreeSet::new();
     if layer.glyph.is_some() != layer.content.is_empty() {
-        faults.insert(format!("{fluent}: a glyph, or contents with glyphs"));
+        faults.insert(format!(
+            "{fluent}: needs either a glyph, or contents with glyphs"
+        ));
     }
     for glyph in layer.glyphs.values().chain(&layer.glyph) {
         if glyph.chars().count() != 1 {
@@ -173,7 +186,11 @@ fn layer_faults(
         let content = layer.content.iter().map(|&arg| row[arg - 1].as_str());
         contents.insert(content.collect::<Vec<&str>>().join(" "));
     }
-    for content in layer.glyphs.keys().filter(|&of| !contents.contains(of)) {
+    for content in layer
+        .glyphs
+        .keys()
+        .filter(|&content| !contents.contains(content))
+    {
         faults.insert(format!("{fluent} never has the content {content}"));
     }
     faults.into_iter().collect()
