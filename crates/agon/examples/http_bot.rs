@@ -111,7 +111,7 @@ impl FlatMonteCarlo {
 /// Serves the bot on this port of this machine; 0 is any free port.
 pub(crate) fn start(port: u16) -> io::Result<HttpPlayer> {
     let settings = Settings {
-        name: "flat Monte Carlo".to_owned(),
+        name: "flat-monte-carlo".to_owned(),
         ..Settings::default()
     };
     HttpPlayer::start(("127.0.0.1", port), settings, 1, |game, seed| {

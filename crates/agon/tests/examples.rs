@@ -42,7 +42,7 @@ fn the_http_bot_meets_agon_match() {
             assert_eq!(goals[seat], 100, "{:?}", record.moves);
         }
         let details = record.agon.expect("it is ours");
-        assert_eq!(details.seats[seat].parameters["name"], "flat Monte Carlo");
+        assert_eq!(details.seats[seat].parameters["name"], "flat-monte-carlo");
     }
 }
 

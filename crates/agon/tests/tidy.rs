@@ -1,6 +1,7 @@
 //! House rules that text search can enforce; docs/ARCHITECTURE.md has the reasons.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -333,7 +334,8 @@ fn the_library_does_without_the_command_line() {
         .map(|name| format!("{name}: add `optional = true`, and `dep:{name}` to the feature `cli`"))
         .collect();
     assert_none(&required, "only features of `agon` bring dependencies");
-    let tree = Command::new(env!("CARGO"))
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tree = Command::new(cargo)
         .args([
             "tree",
             "-p",
