@@ -2,7 +2,8 @@
 //!
 //! This is the form of papers and of the Stanford lecture notes. Nobody ever fixed its details, so all that occur are
 //! read: a conjunction with `,` or `&` or `∧`, a disjunction with `|` or `∨`, a negation with `~`, `¬` or `not`, and `X != Y` for
-//! `distinct(X, Y)`; comments from `%` or `;` to the end of the line; a rule may end with a full stop or without.
+//! `distinct(X, Y)`; comments from `%` or `;` to the end of the line. Rules end with a full stop; a file without any full
+//! stop is read too, and then the next rule ends the one before it.
 //! Variables begin with an upper-case letter or `_` (a lone `_` is a new variable each time); names that do not look
 //! like names stand in single quotes.
 //!
@@ -33,6 +34,7 @@ pub(crate) fn read(
         tokens: &tokens,
         at: 0,
         n_anonymous: most_numbered(source, &tokens),
+        has_stops: tokens.iter().any(|lexeme| lexeme.token == Token::Stop),
         symbols,
         tree,
         findings,
@@ -50,6 +52,8 @@ struct Reader<'a> {
     source: &'a Source,
     limits: &'a Limits,
     tokens: &'a [Lexeme],
+    /// Whether rules end with a full stop in this file.
+    has_stops: bool,
     // the reading so far
     at: usize,
     n_anonymous: u32,
@@ -74,7 +78,10 @@ impl Reader<'_> {
                 self.recover(start);
             }
             Ok(node) => {
-                self.accept(Token::Stop);
+                let ends = matches!(self.peek(), Token::Name | Token::Quoted | Token::End);
+                if !self.accept(Token::Stop) && self.has_stops && ends {
+                    self.report_missing_stop();
+                }
                 self.tree.roots.push(Root {
                     node,
                     damaged: false,
@@ -82,6 +89,24 @@ impl Reader<'_> {
             }
             Err(Broken) => self.recover(start),
         }
+    }
+
+    /// `p :- q r(a).`: a rule ends where neither a full stop nor another condition follows.
+    fn report_missing_stop(&mut self) {
+        let end = self.before().end as usize;
+        let before = &self.source.text()[..end];
+        let width = before.chars().next_back().map_or(0, char::len_utf8);
+        let mut finding = Diagnostic::error(
+            Kind::Syntax,
+            Span::new(end - width, end),
+            "the full stop at the end of this rule is missing",
+        );
+        if self.peek() != Token::End {
+            finding = finding.label(self.tokens[self.at].span, "the next rule begins here");
+        }
+        self.findings.push(finding.help(
+            "write `.` behind the rule, or join its conditions with `,` or `&`; only a file without any full stop can do without",
+        ));
     }
 
     /// `p :- q(a) :- r`: what looks like a body is the head of the next rule.
@@ -438,13 +463,42 @@ mod tests {
     #[test]
     fn facts_and_rules_with_and_without_full_stops() {
         check(
-            "role(white). terminal :- line(x)\nopen\nlegal(w, noop) :- .",
+            "role(white). terminal :- line(x).\nopen.\nlegal(w, noop) :- .",
             expect![[r#"
             (role white)
             (<= terminal (line x))
             open
             (<= (legal w noop))
         "#]],
+        );
+        check(
+            "role(white) terminal :- line(x)\nopen\nlegal(w, noop) :- ",
+            expect![[r#"
+            (role white)
+            (<= terminal (line x))
+            open
+            (<= (legal w noop))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_missing_full_stop_is_told_at_the_end_of_its_rule() {
+        check(
+            "role(white).\nrole(black)\nterminal :-\n  true(a) &\n  ~true(é)  % no end\n\nopen.\np :- q r.\nlast :- X != ä",
+            expect![[r#"
+                (role white)
+                (role black)
+                (<= terminal (true a) (not (true é)))
+                open
+                (<= p q)
+                r
+                (<= last (distinct ?X ä))
+                error 2:11 syntax: the full stop at the end of this rule is missing
+                error 5:10 syntax: the full stop at the end of this rule is missing
+                error 8:6 syntax: the full stop at the end of this rule is missing
+                error 9:14 syntax: the full stop at the end of this rule is missing
+            "#]],
         );
     }
 
@@ -667,11 +721,12 @@ mod tests {
         check(
             "p :- q, .\np(a, ).\np :- ~ .\nq(b)",
             expect![[r#"
-            (q b)
-            error 1:9 syntax: a literal or a term is expected here
-            error 2:6 syntax: a literal or a term is expected here
-            error 3:8 syntax: a literal or a term is expected here
-        "#]],
+                (q b)
+                error 1:9 syntax: a literal or a term is expected here
+                error 2:6 syntax: a literal or a term is expected here
+                error 3:8 syntax: a literal or a term is expected here
+                error 4:4 syntax: the full stop at the end of this rule is missing
+            "#]],
         );
     }
 
@@ -680,11 +735,12 @@ mod tests {
         check(
             ":- a. b.\n& c\nd(e)",
             expect![[r#"
-            b
-            (d e)
-            error 1:1 syntax: a rule must begin with a name
-            error 2:1 syntax: a rule must begin with a name
-        "#]],
+                b
+                (d e)
+                error 1:1 syntax: a rule must begin with a name
+                error 2:1 syntax: a rule must begin with a name
+                error 3:4 syntax: the full stop at the end of this rule is missing
+            "#]],
         );
     }
 
