@@ -3,15 +3,17 @@
 //! One game is `games/<name>.kif` and `games/<name>.toml`. Names are found whatever their capitals and separators are,
 //! so `ticTacToe` means `tic_tac_toe`.
 //!
-//! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it.
+//! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it, [`metadata`] compares it with the
+//! rules.
 //!
 //! **Invariant:** holds no rule of any game outside a rulesheet.
 
 mod about;
 pub mod board;
+pub mod metadata;
 pub mod suite;
 
-pub use about::{About, Board, GameKind, Layer, Shape};
+pub use about::{About, Board, GameKind, Layer, ReadError, Shape};
 
 use include_dir::{Dir, include_dir};
 
