@@ -19,15 +19,17 @@
 //! so `ticTacToe` means `tic_tac_toe`. [`load`] gives a game ready to play, [`find`] its rulesheet and metadata,
 //! [`games`] all of them.
 //!
-//! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it.
+//! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it, [`metadata`] compares it with the
+//! rules.
 //!
 //! **Invariant:** holds no rule of any game outside a rulesheet.
 
 mod about;
 pub mod board;
+pub mod metadata;
 pub mod suite;
 
-pub use about::{About, Board, GameKind, Layer, Shape};
+pub use about::{About, Board, GameKind, Layer, ReadError, Shape};
 
 use std::error::Error;
 use std::fmt;
