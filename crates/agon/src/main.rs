@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod person;
 mod progress;
+mod rerun;
 mod sheet;
 mod signature;
 mod terminal;

@@ -31,6 +31,7 @@ mod clock;
 mod compile;
 mod fallback;
 mod game_player;
+mod http_player;
 mod lobby;
 mod match_actor;
 mod match_handle;
@@ -38,4 +39,5 @@ mod spelling;
 
 pub use clock::Budget;
 pub use game_player::{GamePlayer, MakeBot, Settings};
+pub use http_player::HttpPlayer;
 pub use lobby::Lobby;
