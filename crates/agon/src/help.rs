@@ -83,7 +83,7 @@ mod tests {
             let name = command.get_name();
             let about = command.get_about().map(ToString::to_string);
             let about = about.unwrap_or_default();
-            assert!(!about.is_empty() && about.len() <= 72, "{name}: {about}");
+            assert!(!about.is_empty() && about.len() <= 80, "{name}: {about}");
             assert!(!about.ends_with('.'), "{name}: {about}");
             let after = command.get_after_help().map(ToString::to_string);
             let after = after.unwrap_or_default();

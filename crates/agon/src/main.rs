@@ -7,6 +7,7 @@ mod commands;
 mod help;
 mod person;
 mod progress;
+mod rerun;
 mod sheet;
 mod signature;
 mod terminal;

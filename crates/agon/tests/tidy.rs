@@ -1,11 +1,12 @@
 //! House rules that text search can enforce; docs/ARCHITECTURE.md has the reasons.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Each crate and those of ours that it may use; an arrow points upwards only.
+/// Each crate and the crates of ours that it may use; an arrow points upwards only.
 const ARROWS: &[(&str, &[&str])] = &[
     ("gdl", &[]),
     ("ground", &["gdl"]),
@@ -20,7 +21,35 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tournament",
         &["arena", "player", "search", "protocol", "engine"],
     ),
-    ("web", &["arena", "protocol"]),
+    (
+        "web",
+        &[
+            "tournament",
+            "arena",
+            "player",
+            "protocol",
+            "search",
+            "games",
+            "insight",
+            "engine",
+        ],
+    ),
+    ("cluster", &["tournament", "protocol"]),
+    ("learn", &["search", "engine"]),
+    ("language-server", &["arena", "search", "engine", "gdl"]),
+    ("mcp", &["arena", "search", "games", "engine", "gdl"]),
+    (
+        "python",
+        &[
+            "tournament",
+            "arena",
+            "search",
+            "games",
+            "insight",
+            "engine",
+            "gdl",
+        ],
+    ),
     (
         "agon",
         &[
@@ -35,9 +64,21 @@ const ARROWS: &[(&str, &[&str])] = &[
             "arena",
             "tournament",
             "web",
+            "cluster",
+            "learn",
+            "language-server",
+            "mcp",
         ],
     ),
 ];
+
+/// The crates of the library `agon` without its features.
+const LIBRARY: &[&str] = &[
+    "gdl", "ground", "engine", "insight", "games", "search", "protocol", "player", "arena",
+];
+
+/// What the command line uses and crates of the library do too.
+const SHARED: &[&str] = &["rand_xoshiro", "serde", "serde_json", "toml"];
 
 const MOST_LINES: usize = 800;
 
@@ -244,22 +285,33 @@ fn no_path_of_a_machine() {
     );
 }
 
+/// The crates with their manifests.
+fn manifests() -> Vec<(String, toml::Table)> {
+    let manifests = files().into_iter().filter_map(|file| {
+        let path = file.path.strip_prefix("crates/")?;
+        let name = path.strip_suffix("/Cargo.toml")?;
+        let manifest = file.text.parse().expect("a manifest is TOML");
+        Some((name.to_owned(), manifest))
+    });
+    manifests.collect()
+}
+
+/// The names of the dependencies of a manifest.
+fn dependencies(manifest: &toml::Table) -> Vec<&str> {
+    let table = manifest.get("dependencies").and_then(toml::Value::as_table);
+    let names = table.into_iter().flat_map(toml::Table::keys);
+    names.map(String::as_str).collect()
+}
+
 #[test]
 fn crates_use_only_those_above_them() {
     let mut faults = Vec::new();
-    for file in files() {
-        let manifest = file
-            .path
-            .strip_prefix("crates/")
-            .and_then(|rest| rest.strip_suffix("/Cargo.toml"));
-        let Some(name) = manifest else { continue };
+    for (name, manifest) in manifests() {
         let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
             faults.push(format!("{name} is not in the list of crates"));
             continue;
         };
-        let manifest: toml::Table = file.text.parse().expect("a manifest is TOML");
-        let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
-        for used in dependencies.into_iter().flat_map(toml::Table::keys) {
+        for used in dependencies(&manifest) {
             let ours = used.strip_prefix("agon-");
             if ours.is_some_and(|used| !allowed.contains(&used)) {
                 faults.push(format!("{name} uses {used}"));
@@ -267,6 +319,129 @@ fn crates_use_only_those_above_them() {
         }
     }
     assert_none(&faults, "arrows between crates point upwards");
+}
+
+#[test]
+fn the_library_does_without_the_command_line() {
+    let manifests = manifests();
+    let is_agon = |(name, _): &&(String, toml::Table)| name == "agon";
+    let (_, agon) = manifests.iter().find(is_agon).expect("there is agon");
+    let required: Vec<String> = dependencies(agon)
+        .into_iter()
+        .filter(|name| agon["dependencies"][name].get("optional").is_none())
+        .filter(|name| {
+            !name
+                .strip_prefix("agon-")
+                .is_some_and(|name| LIBRARY.contains(&name))
+        })
+        .map(|name| format!("{name}: add `optional = true`, and `dep:{name}` to the feature `cli`"))
+        .collect();
+    assert_none(&required, "only features of `agon` bring dependencies");
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tree = Command::new(cargo)
+        .args([
+            "tree",
+            "-p",
+            "agon",
+            "--no-default-features",
+            "-e",
+            "normal",
+        ])
+        .args(["--prefix", "none", "--offline", "--locked"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(tree.status.success(), "{tree:?}");
+    let tree = String::from_utf8(tree.stdout).expect("it is text");
+    let tree: BTreeSet<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(tree.contains("agon-engine"), "{tree:?}");
+    // Optional dependencies of `agon` that the library needs for itself are no fault.
+    let is_optional = |name: &&str| agon["dependencies"][name].get("optional").is_some();
+    let optional = dependencies(agon).into_iter().filter(is_optional);
+    let unwanted = optional.filter(|name| !SHARED.contains(name));
+    let unwanted: BTreeSet<&str> = unwanted.chain(["rusqlite", "plotters"]).collect();
+    assert!(unwanted.contains("clap") && unwanted.contains("agon-tournament"));
+    let found: Vec<String> = tree
+        .intersection(&unwanted)
+        .map(|name| (*name).to_owned())
+        .collect();
+    assert_none(&found, "the library has nothing of the command line");
+}
+
+#[test]
+fn every_crate_can_be_published() {
+    let mut faults = Vec::new();
+    let mut descriptions = BTreeSet::new();
+    for (name, manifest) in manifests() {
+        let package = manifest["package"].as_table().expect("it is a package");
+        let mut expect = |is_good: bool, what: &str| {
+            if !is_good {
+                faults.push(format!("crates/{name}/Cargo.toml: {what}"));
+            }
+        };
+        let description = package.get("description").and_then(toml::Value::as_str);
+        let is_own = description.is_some_and(|text| descriptions.insert(text.to_owned()));
+        expect(is_own, "a description of its own");
+        expect(package.contains_key("license"), "a license");
+        let n_words = |key: &str| {
+            package
+                .get(key)
+                .and_then(toml::Value::as_array)
+                .map_or(0, Vec::len)
+        };
+        expect(
+            (1..=5).contains(&n_words("keywords")),
+            "one to five keywords",
+        );
+        expect(
+            (1..=5).contains(&n_words("categories")),
+            "one to five categories",
+        );
+        let docs = package
+            .get("metadata")
+            .and_then(|metadata| metadata.get("docs")?.get("rs"));
+        expect(docs.is_some(), "[package.metadata.docs.rs]");
+        let readme = package.get("readme").and_then(toml::Value::as_str);
+        let is_there = |readme: &str| root().join("crates").join(&name).join(readme).is_file();
+        expect(readme.is_some_and(is_there), "a readme that is there");
+    }
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).expect("it can be read");
+    let workspace: toml::Table = workspace.parse().expect("a manifest is TOML");
+    let version = workspace["workspace"]["package"]["version"].as_str();
+    let version = version.expect("there is a version");
+    let shared = workspace["workspace"]["dependencies"].as_table();
+    for (name, dependency) in shared.expect("there are dependencies") {
+        let has = dependency.get("version").and_then(toml::Value::as_str);
+        if name.starts_with("agon-") && has != Some(version) {
+            faults.push(format!("Cargo.toml: {name} needs version = \"{version}\""));
+        }
+    }
+    assert_none(&faults, "a package says what it is");
+}
+
+#[test]
+fn examples_of_the_front_page_are_short() {
+    let page = fs::read_to_string(root().join("crates/agon/src/lib.rs")).expect("it can be read");
+    let lines = page.lines().filter_map(|line| line.strip_prefix("//!"));
+    let lines: Vec<&str> = lines.map(str::trim).collect();
+    let mut examples = Vec::new();
+    let mut rest = &lines[..];
+    while let Some(begin) = rest.iter().position(|line| line.starts_with("```")) {
+        let is_rust = rest[begin] == "```";
+        rest = &rest[begin + 1..];
+        let n_lines = rest.iter().position(|line| *line == "```");
+        let (example, after) = rest.split_at(n_lines.expect("an example ends"));
+        if is_rust {
+            let is_shown = |line: &&&str| **line != "#" && !line.starts_with("# ");
+            examples.push(example.iter().filter(is_shown).count());
+        }
+        rest = &after[1..];
+    }
+    assert_eq!(examples.len(), 4, "loading, stepping, searching, serving");
+    assert!(examples.iter().all(|&n| n < 30), "lines: {examples:?}");
 }
 
 #[test]

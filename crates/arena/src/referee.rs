@@ -48,6 +48,32 @@ pub struct Settings {
     pub stop: StopFlag,
 }
 
+/// A match with more steps is cut, unless the settings say otherwise.
+const MOST_STEPS: u32 = 100_000;
+
+impl Settings {
+    /// A match of the game of this name that begins now, with these clocks.
+    #[must_use]
+    pub fn new(game: &str, start_clock: Duration, play_clock: Duration) -> Settings {
+        let started = SystemTime::now();
+        let word = game.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "-");
+        let id = format!("agon.{word}.{}", millis(started));
+        Settings {
+            id: MatchId::new(&id).expect("letters, digits, dots and dashes are a word"),
+            game: game.to_owned(),
+            start_clock,
+            play_clock,
+            seed: 1,
+            started,
+            most_steps: MOST_STEPS,
+            keep_rules: true,
+            tournament: None,
+            scrambled: false,
+            stop: StopFlag::new(),
+        }
+    }
+}
+
 /// What somebody who watches is told.
 #[derive(Debug)]
 pub enum Event<'a> {

@@ -30,6 +30,17 @@ pub struct About {
     pub is_human: bool,
 }
 
+impl About {
+    /// A player of which only the name is known.
+    #[must_use]
+    pub fn named(name: &str) -> About {
+        About {
+            name: name.to_owned(),
+            ..About::default()
+        }
+    }
+}
+
 impl Seat {
     /// A player in this process.
     #[must_use]

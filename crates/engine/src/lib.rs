@@ -1,27 +1,26 @@
 //! The engines of Agon: they run a game from its rules.
 //!
 //! ```text
-//! Rules ── Interpreter::new ──▶ Interpreter ── machine ──▶ InterpreterMachine, a Machine
+//! text  ── Game::from_text ──┐
+//! Rules ── Game::compile ────┴▶ Game ── machine ──▶ Machine, one state on one thread
+//!                                    └─ lanes ────▶ Lanes, many playouts at once
 //! ```
 //!
 //! ```
-//! use std::sync::Arc;
-//! use agon_engine::{Interpreter, JointMove, Machine, RoleId};
+//! use agon_engine::{Game, RoleId};
 //!
-//! let sheet = br"
-//!     (role robot) (init (light off))
-//!     (legal robot push)
-//!     (<= (next (light on)) (does robot push))
-//!     (<= terminal (true (light on)))
-//!     (<= (goal robot 100) terminal)";
-//! let description = agon_gdl::parse(sheet, &agon_gdl::Limits::default());
-//! let rules = agon_gdl::check(&description).expect("this sheet is well-formed");
-//! let interpreter = Arc::new(Interpreter::new(Arc::new(rules)).expect("it can be run"));
-//! let mut machine = interpreter.machine();
-//! let push = machine.legal_moves(RoleId(0))[0];
-//! machine.advance(&JointMove::new([push]));
+//! let game = Game::from_text(
+//!     "(role robot) (init (light off))
+//!      (legal robot push)
+//!      (<= (next (light on)) (does robot push))
+//!      (<= terminal (true (light on)))
+//!      (<= (goal robot 100) terminal)",
+//! )?;
+//! let mut machine = game.machine();
+//! machine.advance(&game.joint_move(&["push"])?);
 //! assert!(machine.is_terminal());
 //! assert_eq!(machine.goal(RoleId(0)).map(|goal| goal.value()), Some(100));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! **Invariant:** this crate does no I/O, prints nothing, reads no environment, knows neither time nor search.
@@ -43,6 +42,7 @@ pub mod phases;
 mod playout;
 mod scalar;
 mod state;
+mod text;
 
 pub use build::build;
 pub use game::Game;
@@ -54,3 +54,4 @@ pub use perft::Perft;
 pub use playout::{Ending, Playout, ScalarPlayouts, nth_bit, play_out};
 pub use scalar::{ScalarMachine, ScalarProgram};
 pub use state::{Goal, JointMove, MoveId, RoleId, State};
+pub use text::{FromTextError, JointMoveError};

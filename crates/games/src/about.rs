@@ -1,23 +1,27 @@
 //! Metadata of a game: titles and names for people, its source, and how its board and moves are written.
 //!
-//! The structs are the format of the `.toml` file beside a rulesheet.
+//! The structs are the format of the `.toml` file beside a rulesheet; `docs/METADATA.md` explains it with an example.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use agon_insight::board as guess;
 use serde::Deserialize;
 
 /// Metadata of a game.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// Its name for people.
+    #[serde(default)]
     pub title: String,
     /// Who moves when.
-    pub kind: GameKind,
+    pub kind: Option<GameKind>,
     /// What it is, in a sentence.
+    #[serde(default)]
     pub description: String,
     /// The tables of the papers that it serves.
+    #[serde(default)]
     pub tables: Vec<String>,
     /// Where the game comes from.
     pub source: Option<String>,
@@ -29,6 +33,36 @@ pub struct About {
     /// How moves are written for people, by their outermost name; `{n}` is the n-th argument.
     #[serde(default)]
     pub moves: BTreeMap<String, String>,
+    /// Whether the board is guessed from the rules if `board` is missing. A built-in game without a board has none.
+    #[serde(skip)]
+    pub guesses_board: bool,
+}
+
+/// Why a metadata file cannot be read. Lines and columns count from 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReadError {
+    /// The line of the fault.
+    pub line: u32,
+    /// Its column, in characters.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// The line and column of an offset in a text.
+pub(crate) fn place(text: &str, offset: usize) -> (u32, u32) {
+    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    (line as u32, column as u32)
 }
 
 /// How the states of a game are drawn.
@@ -99,6 +133,25 @@ impl From<guess::Board> for Board {
 }
 
 impl About {
+    /// Reads the metadata of a game that is not built in. If it has no board, the board is guessed.
+    ///
+    /// # Errors
+    /// The first thing that is not TOML, not a known field or not of the right type.
+    pub fn read(text: &str) -> Result<About, ReadError> {
+        let about: About = toml::from_str(text).map_err(|error| {
+            let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+            ReadError {
+                line,
+                column,
+                message: error.message().to_owned(),
+            }
+        })?;
+        Ok(About {
+            guesses_board: true,
+            ..about
+        })
+    }
+
     /// A move as people write it; the KIF text itself where the metadata has no other form.
     #[must_use]
     pub fn move_text(&self, kif: &str) -> String {

@@ -22,8 +22,8 @@ use crate::{About, Board, Layer, Shape};
 #[must_use]
 pub fn board_of(game: &Game, about: Option<&About>) -> Option<Board> {
     match about {
-        Some(about) => about.board.clone(),
-        None => guess(game).map(Board::from),
+        Some(about) if about.board.is_some() || !about.guesses_board => about.board.clone(),
+        _ => guess(game).map(Board::from),
     }
 }
 

@@ -628,7 +628,7 @@ mod tests {
     #[test]
     fn infix_rules() {
         check(
-            "role( white ).p(X):-q(X)&~ r(X).  p :- (a|b , c), X!=Y, not d\nterminal :- e",
+            "role( white ).p(X):-q(X)&~ r(X).  p :- (a|b , c), X!=Y, not d.\nterminal :- e.",
             expect![[r#"
                 role(white).
                 p(X) :-

@@ -14,14 +14,11 @@ use crate::symbol::{Keyword, SymbolId};
 pub(crate) fn lower(
     description: &ast::Description,
     ranging: &FxHashMap<usize, Vec<SymbolId>>,
-    is_dropped: impl Fn(&ast::Rule) -> bool,
 ) -> (Vec<Relation>, Vec<Rule>) {
     let mut lowering = Lowering::new(description.symbols.len());
     let mut rules = Vec::with_capacity(description.rules.len());
     for (idx, rule) in description.rules.iter().enumerate() {
-        if !is_dropped(rule) {
-            rules.push(lowering.rule(rule, ranging.get(&idx).map_or(&[], Vec::as_slice)));
-        }
+        rules.push(lowering.rule(rule, ranging.get(&idx).map_or(&[], Vec::as_slice)));
     }
     (lowering.relations, rules)
 }

@@ -30,6 +30,7 @@ mod clock;
 mod compile;
 mod fallback;
 mod game_player;
+mod http_player;
 mod keeper;
 mod lobby;
 mod ongoing;
@@ -38,4 +39,5 @@ mod thinker;
 
 pub use clock::Budget;
 pub use game_player::{GamePlayer, MakeBot, Settings};
+pub use http_player::HttpPlayer;
 pub use lobby::Lobby;

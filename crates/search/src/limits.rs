@@ -22,7 +22,17 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// So many playouts, and nothing else.
+    /// This much time from now on, and nothing else.
+    #[must_use]
+    pub fn time(time: Duration) -> Limits {
+        Limits {
+            // A time beyond what the clock can tell is no bound.
+            deadline: Instant::now().checked_add(time),
+            ..Limits::default()
+        }
+    }
+
+    /// This many playouts, and nothing else.
     #[must_use]
     pub fn playouts(n_playouts: u64) -> Limits {
         Limits {
@@ -31,7 +41,7 @@ impl Limits {
         }
     }
 
-    /// So many transitions, and nothing else.
+    /// This many transitions, and nothing else.
     #[must_use]
     pub fn transitions(n_transitions: u64) -> Limits {
         Limits {
@@ -314,6 +324,15 @@ mod tests {
         assert!(!limits.is_told_only());
         limits.deadline = None;
         assert!(limits.is_told_only());
+    }
+
+    #[test]
+    fn time_ends_at_a_deadline() {
+        let limits = Limits::time(Duration::ZERO);
+        assert_eq!(Meter::start(&limits).stop(), Some(StopReason::Time));
+        let limits = Limits::time(Duration::from_secs(3600));
+        assert!(limits.is_bounded() && Meter::start(&limits).stop().is_none());
+        assert!(!Limits::time(Duration::MAX).is_bounded());
     }
 
     #[test]

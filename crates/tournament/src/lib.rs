@@ -30,6 +30,7 @@ mod standing;
 pub mod statistics;
 mod store;
 mod table;
+mod tables;
 mod tally;
 
 pub use budget::{Budget, BudgetError, BudgetPlan, Several};
@@ -47,4 +48,5 @@ pub use sprt::{Sprt, SprtVerdict};
 pub use standing::{Ended, Standing};
 pub use store::{Store, StoreError, read_lines, write_lines};
 pub use table::{Format, Table, csv_cell};
+pub use tables::tables;
 pub use tally::{Overall, Tally, overall, tallies};

@@ -1,6 +1,6 @@
 //! `agon experiment`: the tables of the papers, played again and printed beside what was published.
 //!
-//! The tables are files in `experiments/`, embedded in the binary; a file of one's own will do as well. What is played is kept
+//! The tables are built into `agon_tournament`; a file of one's own will do as well. What is played is kept
 //! in a store, so that a run goes on where it was, and tables that share matches share them.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use agon_arena::rules_hash;
 use agon_gdl::Limits;
 use agon_tournament::{
     BudgetPlan, Comparison, Experiment, Format, MatchResult, Overrides, Row, Sheet, Sprt, Standing,
-    Summary, comparison_table, plot,
+    Summary, comparison_table, plot, tables,
 };
 use anyhow::{Context, bail};
 use serde_json::json;
@@ -23,17 +23,6 @@ use crate::commands::report::read_results;
 use crate::commands::tournament::{Shape, compile, exit_code, run_cells};
 use crate::sheet;
 
-/// The tables.
-const TABLES: &[&str] = &[
-    include_str!("../../../../experiments/cadia-table1.toml"),
-    include_str!("../../../../experiments/finnsson-table1.toml"),
-    include_str!("../../../../experiments/finnsson-table2.toml"),
-    include_str!("../../../../experiments/ary-table1.toml"),
-    include_str!("../../../../experiments/ary-table2.toml"),
-    include_str!("../../../../experiments/trutman-table1.toml"),
-    include_str!("../../../../experiments/trutman-table2.toml"),
-    include_str!("../../../../experiments/trutman-table3.toml"),
-];
 /// Where results are kept unless somebody says otherwise.
 const STORE: &str = "experiments.sqlite";
 /// A sequential test asks for a sign beyond this difference either way. Where no match is drawn, a test that ends within 200 matches
@@ -176,14 +165,9 @@ fn tell_other_rules(
     }
 }
 
-fn tables() -> anyhow::Result<Vec<Experiment>> {
-    let read = |text: &&str| Experiment::read(text).context("a built-in table");
-    TABLES.iter().map(read).collect()
-}
-
 /// A built-in table, or a file.
 fn find(name: &str) -> anyhow::Result<Experiment> {
-    if let Some(experiment) = tables()?.into_iter().find(|of| of.name == name) {
+    if let Some(experiment) = tables().into_iter().find(|of| of.name == name) {
         return Ok(experiment);
     }
     if !Path::new(name).is_file() {
@@ -195,7 +179,7 @@ fn find(name: &str) -> anyhow::Result<Experiment> {
 
 fn list(is_json: bool) -> anyhow::Result<()> {
     let mut out = stdout().lock();
-    for of in tables()? {
+    for of in tables() {
         let n_cells = of.rows.len() * of.columns.len();
         if is_json {
             let line = json!({
@@ -361,7 +345,7 @@ mod tests {
 
     #[test]
     fn every_table_can_be_played() {
-        let tables = tables().expect("they are tables");
+        let tables = tables();
         assert_eq!(tables.len(), 8);
         for experiment in tables {
             let name = &experiment.name;

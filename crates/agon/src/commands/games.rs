@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
-use agon::games::{self, BuiltIn};
+use agon::games::{self, BuiltIn, GameKind};
 use agon_gdl::{check, parse};
 use serde::Serialize;
 
@@ -84,7 +84,7 @@ fn row(game: &BuiltIn) -> Row<'_> {
         name: game.name,
         title: &game.about.title,
         roles,
-        kind: game.about.kind.name(),
+        kind: game.about.kind.map_or("", GameKind::name),
         tables: &game.about.tables,
     }
 }

@@ -1,8 +1,8 @@
 //! `agon show`: a game at a glance, or one of the stages it goes through.
 //!
-//! The summary says what compiling the game came to: sizes after each stage and pass, the engine that will play it, and
-//! why it is the interpreter where it is. Then it draws the board at the start: by the metadata of a built-in game, as the
-//! rules suggest for any other, and what is not on the board follows as fluents.
+//! The summary says what compiling the game gives: sizes after each stage and pass, the engine that will play it, and the
+//! reason if that is the interpreter. Then it draws the initial board: as its metadata says, or as the
+//! rules suggest if there is none. Fluents that are not on the board follow.
 
 use std::fmt::Write as _;
 use std::io::{Write, stdout};
@@ -21,16 +21,18 @@ use agon_insight::board::{Effort, INTERPRETER, NETWORK, guess_by};
 use anyhow::bail;
 use clap::ValueEnum;
 
+use crate::rerun;
 use crate::sheet::Sheet;
 
 /// Show a game: a summary, or one of its stages as text
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   agon show tic_tac_toe
+  agon show --watch my_game.kif
   agon show tic_tac_toe --stage rules --syntax infix
   agon show tic_tac_toe --stage network --dot | dot -Tsvg > network.svg")]
 pub(crate) struct Args {
-    /// A built-in game or the path of a rulesheet
+    /// A built-in game, the path of a rulesheet, or - for standard input
     game: String,
     /// The stage to print
     #[arg(long, value_enum)]
@@ -41,9 +43,12 @@ pub(crate) struct Args {
     /// The network as a graph for Graphviz
     #[arg(long)]
     dot: bool,
-    /// Stop grounding after so many seconds
+    /// Stop grounding after S seconds
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     setup_limit: f64,
+    /// Show it again whenever the file changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,8 +73,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.dot && args.stage != Some(Stage::Network) {
         bail!("--dot draws the network: add --stage network");
     }
+    if args.watch {
+        return rerun::on_change(&[&args.game], false, || run_once(args));
+    }
+    run_once(args)
+}
+
+fn run_once(args: &Args) -> anyhow::Result<ExitCode> {
     let limits = Limits::default();
-    let sheet = Sheet::find(&args.game, &limits)?;
+    let sheet = Sheet::find_or_stdin(&args.game, &limits)?;
     let started = Instant::now();
     let rules = Arc::new(sheet.rules(&limits)?);
     let check_time = started.elapsed();
@@ -96,8 +108,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let mut text = about(&sheet, &rules);
             if !rules.is_gdl_two {
                 let drawing = match &sheet.about {
-                    Some(about) => Drawing::Known(about.board.clone()),
-                    None => Drawing::Guess,
+                    Some(about) if about.board.is_some() || !about.guesses_board => {
+                        Drawing::Known(about.board.clone())
+                    }
+                    _ => Drawing::Guess,
                 };
                 text.push_str(&compiled(&rules, check_time, &grounded, drawing)?);
             }
@@ -126,7 +140,11 @@ fn about(sheet: &Sheet, rules: &Rules) -> String {
         .count();
     let n_own = rules.relations.len() - RelationId::N_KEYWORDS as usize;
     let mut text = format!("{title}\n");
-    if let Some(about) = &sheet.about {
+    if let Some(about) = sheet
+        .about
+        .as_ref()
+        .filter(|about| !about.description.is_empty())
+    {
         text.push_str(&format!("  {}\n", about.description));
     }
     line(&mut text, "roles", &roles.join(", "));

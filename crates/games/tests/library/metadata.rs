@@ -1,9 +1,8 @@
 //! What the metadata of games says is true of their rules.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use agon_games::{About, Board, GameKind, Layer};
-use agon_insight::Term;
+use agon_games::metadata::findings;
 
 use crate::{ENTRIES, Entry, assert_none};
 
@@ -22,20 +21,18 @@ const TABLES: [&str; 8] = [
 fn metadata_is_complete_and_true() {
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
-        let about = &entry.built_in.about;
-        let mut of_game = texts(about);
-        of_game.extend(roles(entry, about));
-        of_game.extend(moves(entry, about));
-        if let Some(board) = &about.board {
-            of_game.extend(board_faults(entry, board));
-        }
+        let mut of_game = texts(entry);
+        let found = findings(&entry.built_in.about, &entry.rules, &entry.game);
+        of_game.extend(found.into_iter().map(|finding| finding.message));
         let file = format!("games/{}.toml", entry.name());
         faults.extend(of_game.into_iter().map(|fault| format!("{file}: {fault}")));
     }
     assert_none(&faults);
 }
 
-fn texts(about: &About) -> Vec<String> {
+/// What the metadata of one's own sheets may leave out.
+fn texts(entry: &Entry) -> Vec<String> {
+    let about = &entry.built_in.about;
     let mut faults = Vec::new();
     let source = about.source.as_deref().unwrap_or_default();
     for (key, text) in [
@@ -47,134 +44,18 @@ fn texts(about: &About) -> Vec<String> {
             faults.push(format!("no {key}"));
         }
     }
-    let unknown = about
-        .tables
-        .iter()
-        .filter(|of| !TABLES.contains(&of.as_str()));
-    faults.extend(unknown.map(|table| format!("there is no table {table}")));
-    faults
-}
-
-fn roles(entry: &Entry, about: &About) -> Vec<String> {
-    let names = entry
-        .rules
-        .roles
-        .iter()
-        .map(|role| entry.rules.term_text(role));
-    let names: BTreeSet<String> = names.collect();
-    let mut faults = Vec::new();
+    if about.kind.is_none() {
+        faults.push("no kind".to_owned());
+    }
+    let names = entry.rules.roles.iter();
+    let names: BTreeSet<String> = names.map(|role| entry.rules.term_text(role)).collect();
     if about.roles.keys().cloned().collect::<BTreeSet<String>>() != names {
         faults.push(format!("the roles are {names:?}"));
     }
-    if (about.kind == GameKind::SinglePlayer) != (names.len() == 1) {
-        faults.push(format!("{} with {} roles", about.kind.name(), names.len()));
-    }
+    let unknown = about
+        .tables
+        .iter()
+        .filter(|table| !TABLES.contains(&table.as_str()));
+    faults.extend(unknown.map(|table| format!("there is no table {table}")));
     faults
-}
-
-/// The rows of arguments that terms of each name have.
-fn rows(texts: impl Iterator<Item = String>) -> BTreeMap<String, Vec<Vec<String>>> {
-    let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
-    for text in texts {
-        let term = Term::read(&text).expect("fluents and moves are terms");
-        let args = term.args.iter().map(Term::to_string).collect();
-        rows.entry(term.name).or_default().push(args);
-    }
-    rows
-}
-
-fn moves(entry: &Entry, about: &About) -> Vec<String> {
-    let Some(game) = entry.game.grounded() else {
-        return Vec::new();
-    };
-    let program = game.program();
-    let moves = program.roles.iter().flat_map(|role| &role.moves);
-    let known = rows(moves.map(|of| program.term_text(of.term)));
-    let mut faults = Vec::new();
-    for (name, form) in &about.moves {
-        let Some(rows) = known.get(name) else {
-            faults.push(format!("nobody can {name}"));
-            continue;
-        };
-        let fewest = rows.iter().map(Vec::len).min().unwrap_or(0);
-        for n in form
-            .split('{')
-            .skip(1)
-            .filter_map(|rest| rest.split('}').next())
-        {
-            if n.parse().map_or(true, |n: usize| n == 0 || n > fewest) {
-                faults.push(format!("{name} has no argument {n}"));
-            }
-        }
-    }
-    faults
-}
-
-fn board_faults(entry: &Entry, board: &Board) -> Vec<String> {
-    let Some(game) = entry.game.grounded() else {
-        return Vec::new();
-    };
-    let program = game.program();
-    let fluents = rows(program.fluents.iter().map(|of| program.term_text(of.term)));
-    let mut faults = Vec::new();
-    // Which values of each list occur.
-    let mut used = vec![BTreeSet::new(); board.columns.len() + board.rows.len()];
-    for layer in &board.layers {
-        match fluents.get(&layer.fluent) {
-            None => faults.push(format!("{} can never hold", layer.fluent)),
-            Some(rows) => faults.extend(layer_faults(layer, board, rows, &mut used)),
-        }
-    }
-    // The edges of a drawing may be empty: the dots of Bridg-It stand there, which are not in the state.
-    for (list, used) in board.columns.iter().chain(&board.rows).zip(used) {
-        let inner = &list[1..list.len().max(2) - 1];
-        for value in inner.iter().filter(|&value| !used.contains(value)) {
-            faults.push(format!("nothing is ever at {value}"));
-        }
-    }
-    faults
-}
-
-fn layer_faults(
-    layer: &Layer,
-    board: &Board,
-    rows: &[Vec<String>],
-    used: &mut [BTreeSet<String>],
-) -> Vec<String> {
-    let Layer { fluent, .. } = layer;
-    let fewest = rows.iter().map(Vec::len).min().unwrap_or(0);
-    let places: Vec<usize> = layer.column.iter().chain(&layer.row).copied().collect();
-    let args: Vec<usize> = places.iter().chain(&layer.content).copied().collect();
-    if args.iter().any(|&arg| arg == 0 || arg > fewest) {
-        return vec![format!("{fluent} has no such arguments: {args:?}")];
-    }
-    if layer.column.len() != board.columns.len() || layer.row.len() != board.rows.len() {
-        return vec![format!("{fluent}: one argument per list of coordinates")];
-    }
-    let mut faults = BTreeSet::new();
-    if layer.glyph.is_some() != layer.content.is_empty() {
-        faults.insert(format!("{fluent}: a glyph, or contents with glyphs"));
-    }
-    for glyph in layer.glyphs.values().chain(&layer.glyph) {
-        if glyph.chars().count() != 1 {
-            faults.insert(format!("{fluent}: {glyph:?} is not one character"));
-        }
-    }
-    let lists: Vec<&Vec<String>> = board.columns.iter().chain(&board.rows).collect();
-    let mut contents = BTreeSet::new();
-    for row in rows {
-        for (idx, &arg) in places.iter().enumerate() {
-            let value = &row[arg - 1];
-            used[idx].insert(value.clone());
-            if !lists[idx].contains(value) {
-                faults.insert(format!("{fluent} is also at {value}"));
-            }
-        }
-        let content = layer.content.iter().map(|&arg| row[arg - 1].as_str());
-        contents.insert(content.collect::<Vec<&str>>().join(" "));
-    }
-    for content in layer.glyphs.keys().filter(|&of| !contents.contains(of)) {
-        faults.insert(format!("{fluent} never has the content {content}"));
-    }
-    faults.into_iter().collect()
 }

@@ -101,8 +101,10 @@ fn report(
 /// Whether a path may lead through a relation: a keyword that cannot be a head or a condition is told elsewhere, and
 /// nothing further should be told because of it.
 fn is_passable(outline: &Outline<'_>, relation: usize) -> bool {
-    match Keyword::of(outline.relations[relation].name) {
+    let name = outline.relations[relation].name;
+    match Keyword::of(name) {
         None => true,
+        Some(_) if outline.is_ordinary(name) => true,
         Some(keyword) => matches!(
             keyword,
             Keyword::Legal | Keyword::Goal | Keyword::Terminal | Keyword::Sees

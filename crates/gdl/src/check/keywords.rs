@@ -1,8 +1,8 @@
 //! Keywords in their place, with their number of arguments, and all of those that a game needs.
 
 use crate::ast::{Atom, Rule, Term};
-use crate::check::keyword_of;
 use crate::check::outline::Outline;
+use crate::check::{arguments, keyword_of};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
@@ -24,15 +24,30 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     if outline.is_gdl_two {
         check.gdl_two();
     }
-    if let Some(rule) = outline.rules.iter().find(|rule| outline.is_old_style(rule)) {
-        check.findings.push(
-            Diagnostic::warning(
-                Kind::KeywordArity,
-                rule.head.span,
-                "`base` is used in an old way, with a name and a number; these facts are ignored",
-            )
-            .help("write `(base (cell 1 1 b))` for each fluent, or leave it out"),
-        );
+    ordinary(outline, findings);
+}
+
+/// Adds a warning for each keyword that the sheet uses as a relation of its own, where it first stands.
+fn ordinary(outline: &Outline<'_>, findings: &mut Diagnostics) {
+    let mut told: Vec<SymbolId> = Vec::new();
+    for (idx, rule) in outline.rules.iter().enumerate() {
+        let uses = outline.uses(idx).iter().map(|usage| usage.atom);
+        for atom in std::iter::once(&rule.head).chain(uses) {
+            if !outline.is_ordinary(atom.name) || told.contains(&atom.name) {
+                continue;
+            }
+            told.push(atom.name);
+            let Some(keyword) = Keyword::of(atom.name) else {
+                continue;
+            };
+            let expected = keyword.arity().unwrap_or(0);
+            let message = format!(
+                "`{keyword}` never has {} in this sheet, so it is read as an ordinary relation",
+                arguments(expected)
+            );
+            let help = "give the relation another name, or write `(base (cell 1 1 b))` and `(input white (mark 1 1))`";
+            findings.push(Diagnostic::warning(Kind::KeywordArity, atom.span, message).help(help));
+        }
     }
 }
 
@@ -117,13 +132,12 @@ impl KeywordCheck<'_, '_> {
                 .help("write it without `<=`"),
             );
         }
-        if !self.outline.is_old_style(rule) {
-            self.arity(&rule.head);
-        }
+        self.arity(&rule.head);
     }
 
     fn body(&mut self, atom: &Atom) {
-        let Some(keyword) = keyword_of(atom) else {
+        let Some(keyword) = keyword_of(atom).filter(|_| !self.outline.is_ordinary(atom.name))
+        else {
             return;
         };
         let hint = match keyword {
@@ -145,7 +159,8 @@ impl KeywordCheck<'_, '_> {
     }
 
     fn arity(&mut self, atom: &Atom) {
-        let Some(keyword) = keyword_of(atom) else {
+        let Some(keyword) = keyword_of(atom).filter(|_| !self.outline.is_ordinary(atom.name))
+        else {
             return;
         };
         let Some(expected) = keyword.arity() else {
@@ -450,11 +465,30 @@ mod tests {
     }
 
     #[test]
-    fn old_style_bases_are_told_once() {
+    fn a_keyword_that_is_always_used_as_another_relation_is_told_once() {
         check(
-            "(base cell 3)\n(base control 1)\n(base step 1)",
+            "(base cell 3)\n(base control 1)",
             expect![[r#"
-            warning 1:1 keyword-arity: `base` is used in an old way, with a name and a number; these facts are ignored
+            warning 1:1 keyword-arity: `base` never has 1 argument in this sheet, so it is read as an ordinary relation
+        "#]],
+        );
+        check(
+            "(<= (next (p ?x)) (base ?x ?y ?z))\n(base a b c)\n(input a b c)\n(<= (q ?x) (not (input ?x b c)) (base ?x b c))",
+            expect![[r#"
+            warning 1:19 keyword-arity: `base` never has 1 argument in this sheet, so it is read as an ordinary relation
+            warning 3:1 keyword-arity: `input` never has 2 arguments in this sheet, so it is read as an ordinary relation
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_single_slip_is_an_error() {
+        check(
+            "(base (light on))\n(base light off)\n(base light dim)\n(input robot)",
+            expect![[r#"
+            error 2:1 keyword-arity: `base` takes exactly 1 argument, not 2
+            error 3:1 keyword-arity: `base` takes exactly 1 argument, not 2
+            error 4:1 keyword-arity: `input` takes exactly 2 arguments, not 1
         "#]],
         );
     }

@@ -60,8 +60,7 @@ pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
         findings.sort();
         return Err(findings);
     }
-    let is_dropped = |rule: &ast::Rule| outline.is_old_style(rule);
-    let (relations, mut rules) = lower(description, &ranging, is_dropped);
+    let (relations, mut rules) = lower(description, &ranging);
     drop_duplicates(&mut rules, description, &mut findings);
     findings.sort();
     Ok(Rules {

@@ -33,9 +33,6 @@ fn relation_arities(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let mut first: FxHashMap<SymbolId, (usize, Span)> = FxHashMap::default();
     let mut told: FxHashSet<(SymbolId, usize)> = FxHashSet::default();
     for (idx, rule) in outline.rules.iter().enumerate() {
-        if outline.is_old_style(rule) {
-            continue;
-        }
         let uses = outline.uses(idx).iter().map(|usage| usage.atom);
         for atom in std::iter::once(&rule.head).chain(uses) {
             let arity = atom.args.len();

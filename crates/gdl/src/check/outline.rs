@@ -8,6 +8,9 @@ use crate::ast::{Atom, Description, Rule};
 use crate::parse::shorten;
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
 
+/// Keywords that a game can do without, and whose names old sheets give to relations of their own.
+const OPTIONAL: [Keyword; 2] = [Keyword::Base, Keyword::Input];
+
 /// A use of a relation in a body.
 pub(super) struct Use<'a> {
     pub(super) relation: usize,
@@ -38,8 +41,9 @@ pub(super) struct Outline<'a> {
     use_ends: Vec<u32>,
     by_key: FxHashMap<(SymbolId, usize), usize>,
     pub(super) is_gdl_two: bool,
-    /// `(base cell 3)`: the sheet writes `base` as nobody has since 2010.
-    has_old_style_base: bool,
+    /// Relations called `base` or `input` that are not the keyword: the sheet gives the name another number of arguments
+    /// throughout.
+    is_ordinary: [bool; 2],
 }
 
 impl<'a> Outline<'a> {
@@ -55,12 +59,13 @@ impl<'a> Outline<'a> {
             use_ends: Vec::with_capacity(rules.len()),
             by_key: FxHashMap::default(),
             is_gdl_two: false,
-            has_old_style_base: has_old_style_base(rules),
+            is_ordinary: [false; 2],
         };
         for (idx, rule) in rules.iter().enumerate() {
             outline.add(idx as u32, rule);
         }
         outline.is_gdl_two = outline.uses_sees();
+        outline.is_ordinary = OPTIONAL.map(|keyword| outline.is_never_keyword(keyword));
         outline
     }
 
@@ -134,9 +139,22 @@ impl<'a> Outline<'a> {
         self.name(self.relations[relation].name)
     }
 
-    /// Whether the rule declares `base` in the old way, and is to be ignored.
-    pub(super) fn is_old_style(&self, rule: &Rule) -> bool {
-        self.has_old_style_base && Keyword::of(rule.head.name) == Some(Keyword::Base)
+    /// Whether a name is `base` or `input`, but the sheet uses it as the name of a relation of its own.
+    pub(super) fn is_ordinary(&self, name: SymbolId) -> bool {
+        let keyword = Keyword::of(name);
+        OPTIONAL
+            .iter()
+            .zip(self.is_ordinary)
+            .any(|(&optional, is_ordinary)| is_ordinary && keyword == Some(optional))
+    }
+
+    /// Whether a keyword occurs at least twice, and never with the number of arguments that the keyword takes. A single
+    /// occurrence is more likely a slip.
+    fn is_never_keyword(&self, keyword: Keyword) -> bool {
+        let relations = self.relations.iter();
+        let relations = relations.filter(|relation| relation.name == keyword.symbol());
+        let n_uses = relations.map(|relation| relation.heads.len() + relation.users.len());
+        self.keyword(keyword).is_none() && n_uses.sum::<usize>() > 1
     }
 
     /// `sees` is a word of GDL-II only where it is used as one; a GDL-I sheet may have a relation of that name.
@@ -146,13 +164,4 @@ impl<'a> Outline<'a> {
         };
         !self.relations[sees].heads.is_empty() && self.relations[sees].users.is_empty()
     }
-}
-
-/// Whether there are several `base` facts and all of them have two arguments: name and arity of a fluent.
-fn has_old_style_base(rules: &[Rule]) -> bool {
-    let mut bases = rules
-        .iter()
-        .filter(|rule| Keyword::of(rule.head.name) == Some(Keyword::Base));
-    bases.clone().count() >= 3
-        && bases.all(|rule| rule.head.args.len() == 2 && rule.body.is_empty())
 }

@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::statistics::Results;
 use super::survey::MOST_STEPS;
 
-/// Plays up to `n_games` games with so many playouts per move.
+/// Plays up to `n_games` games with `n_playouts` playouts per move.
 pub(super) fn contest(
     game: &Game,
     n_playouts: u64,
@@ -67,7 +67,7 @@ impl Thinker<'_> {
         None
     }
 
-    /// The move with the highest mean goal; of equals the first that chance brings.
+    /// The move with the highest mean goal; ties are broken at random.
     fn choose(&mut self, state: &State, role: RoleId) -> Option<MoveId> {
         self.machine.load(state);
         let mut moves = self.machine.legal_moves(role).to_vec();
@@ -80,28 +80,28 @@ impl Thinker<'_> {
         moves.truncate(self.n_playouts as usize);
         let n_each = (self.n_playouts / moves.len() as u64).max(1);
         let mut best = (moves[0], -1.0);
-        for &of in &moves {
+        for &mv in &moves {
             if Instant::now() > self.deadline {
                 return None;
             }
-            let total: u64 = (0..n_each).map(|_| self.playout(state, role, of)).sum();
+            let total: u64 = (0..n_each).map(|_| self.playout(state, role, mv)).sum();
             let mean = total as f64 / n_each as f64;
             if mean > best.1 {
-                best = (of, mean);
+                best = (mv, mean);
             }
         }
         Some(best.0)
     }
 
     /// The goal of a random game that begins with a move of a role; 0 if it has none.
-    fn playout(&mut self, state: &State, role: RoleId, of: MoveId) -> u64 {
+    fn playout(&mut self, state: &State, role: RoleId, mv: MoveId) -> u64 {
         self.machine.load(state);
         let mut joint = Vec::new();
         for other in RoleId::all(self.game.n_roles()) {
             let legal = self.machine.legal_moves(other);
             match legal.len() as u64 {
                 0 => return 0,
-                _ if other == role => joint.push(of),
+                _ if other == role => joint.push(mv),
                 n => joint.push(legal[(self.rng.next_u64() % n) as usize]),
             }
         }

@@ -28,8 +28,8 @@ pub(super) struct Coverage {
 
 const WITNESS: &str = "agon_witness";
 
-/// Plays up to `n_games` games with witnesses. `None` if nothing is known: the sheet uses our names, no engine can play it
-/// with so many rules, or not in time.
+/// Plays up to `n_games` games with witnesses. `None` if nothing is known: the sheet uses our names, or no engine can play it
+/// with the witnesses in time.
 pub(super) fn cover(rules: &Rules, n_games: u64, seed: u64, deadline: Instant) -> Option<Coverage> {
     let watched: Vec<usize> = (0..rules.rules.len())
         .filter(|&idx| is_watched(&rules.rules[idx]))
@@ -55,7 +55,11 @@ pub(super) fn cover(rules: &Rules, n_games: u64, seed: u64, deadline: Instant) -
         return None;
     }
     let possible = witnesses.possible();
-    let is_impossible = |idx: &usize| possible.as_ref().is_some_and(|of| !of.contains(idx));
+    let is_impossible = |idx: &usize| {
+        possible
+            .as_ref()
+            .is_some_and(|possible| !possible.contains(idx))
+    };
     let not_fired = watched.iter().copied().filter(|idx| !fired.contains(idx));
     let (impossible, unused) = not_fired.partition(is_impossible);
     Some(Coverage {

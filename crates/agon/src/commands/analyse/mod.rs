@@ -1,12 +1,15 @@
 //! `agon analyse`: is it a good game?
 //!
-//! For designers of rules. Random games show whether a game ends, whether everybody can always move and gets exactly one
-//! goal; the ground rules prove some of it. Counting in these games gives length, branching and who moves when; games with
-//! a witness per rule show what is never used; self-play at random and by flat Monte Carlo shows who is better off.
-//! The verdict comes first: faults, then what is good to know.
+//! For designers of rules. Random games show whether a game ends, whether every role can always move and gets exactly one
+//! goal, whether every cell of a board holds one content and whether every role has influence; the ground rules prove
+//! some of it. Counting in these games gives length, branching and who moves when. Games with a witness per rule show what
+//! is never used. Self-play at random and by flat Monte Carlo shows whether the seats are equal. The verdict comes first:
+//! faults, then what is good to know.
 
+mod cells;
 mod contest;
 mod coverage;
+mod influence;
 mod report;
 mod statistics;
 mod survey;
@@ -16,6 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agon::games::board::board_of;
 use agon_engine::{Game, InterpreterError};
 use agon_gdl::{Limits, Rules};
 use agon_ground::{GroundLimits, Truth};
@@ -25,31 +29,31 @@ use crate::sheet::Sheet;
 use report::Report;
 use survey::Fault;
 
-/// Tell whether a game is a good one: does it end, who wins, what is never used
+/// Find faults of a game by playing it: endless games, unfair seats, dead rules
 #[derive(clap::Args)]
 #[command(
-    after_help = "The same seed gives the same answer as long as the time suffices. Exit code 1 if the game has a fault.
+    after_help = "The same seed gives the same answer unless the time runs out. Exit code: 0 if no fault was found, 1 if one was.
 
 Examples:
   agon analyse connect_four
   agon analyse my_game.kif --games 10000 --seconds 60 --json"
 )]
 pub(crate) struct Args {
-    /// A built-in game or the path of a rulesheet
+    /// A built-in game, the path of a rulesheet, or - for standard input
     game: String,
     /// Number of random games
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     games: u64,
-    /// Stop playing after so many seconds
+    /// Stop playing after S seconds
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     seconds: f64,
     /// Playouts per move of the Monte Carlo player
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     playouts: u64,
-    /// Where chance begins
+    /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Stop grounding after so many seconds
+    /// Stop grounding after S seconds
     #[arg(long, value_name = "S", default_value_t = 30.0)]
     setup_limit: f64,
     /// Print one JSON object
@@ -57,19 +61,25 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Parts of the time: random games, then games with witnesses; the rest is for self-play.
-const SURVEY_PART: f64 = 0.35;
-const COVERAGE_PART: f64 = 0.6;
-/// Games with witnesses are slower, and Monte Carlo games much slower; fewer of them will do.
+/// When each part ends, as a share of the time: random games, cells, influence, games with witnesses; the rest is for
+/// self-play.
+const SURVEY_PART: f64 = 0.3;
+const CELLS_PART: f64 = 0.42;
+const INFLUENCE_PART: f64 = 0.5;
+const COVERAGE_PART: f64 = 0.65;
+/// Games in which every state is looked at or that have witnesses are slower, and Monte Carlo games much slower; fewer of
+/// them are enough.
+const CELLS_GAMES: u64 = 200;
+const INFLUENCE_GAMES: u64 = 50;
 const COVERAGE_GAMES: u64 = 200;
 const CONTEST_GAMES: u64 = 100;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let limits = Limits::default();
-    let sheet = Sheet::find(&args.game, &limits)?;
+    let sheet = Sheet::find_or_stdin(&args.game, &limits)?;
     let rules = Arc::new(sheet.rules(&limits)?);
     let game = compile(&rules, args.setup_limit)?;
-    let report = analyse(&game, &sheet.name, args);
+    let report = analyse(&game, &sheet, args);
     let mut out = stdout().lock();
     match args.json {
         true => writeln!(out, "{}", serde_json::to_string(&report)?)?,
@@ -88,7 +98,7 @@ fn duration(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds.clamp(0.0, 1e6))
 }
 
-fn analyse(game: &Game, name: &str, args: &Args) -> Report {
+fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
     let started = Instant::now();
     let until = |part: f64| started + duration(args.seconds * part);
     let program = game.grounded().map(|grounded| grounded.program());
@@ -97,6 +107,22 @@ fn analyse(game: &Game, name: &str, args: &Args) -> Report {
         survey.faults.retain(|fault| fault.kind != "never-ends");
         survey.faults.insert(0, endless(survey.n_games));
     }
+    let board = board_of(game, sheet.about.as_ref());
+    let n_watched = args.games.min(CELLS_GAMES);
+    let mut flaws = cells::examine(
+        game,
+        board.as_ref(),
+        n_watched,
+        args.seed,
+        until(CELLS_PART),
+    );
+    let n_tried = args.games.min(INFLUENCE_GAMES);
+    flaws.extend(influence::examine(
+        game,
+        n_tried,
+        args.seed,
+        until(INFLUENCE_PART),
+    ));
     let n_covered = args.games.min(COVERAGE_GAMES);
     let coverage = coverage::cover(game.rules(), n_covered, args.seed, until(COVERAGE_PART));
     // A player that plays games to their end needs games that have one, and a goal there.
@@ -109,9 +135,10 @@ fn analyse(game: &Game, name: &str, args: &Args) -> Report {
     let contest = contest::contest(game, args.playouts, n_contests, args.seed, until(1.0));
     report::Findings {
         game,
-        name,
+        name: &sheet.name,
         proven_end: program.and_then(most_steps),
         survey,
+        flaws,
         coverage,
         contest,
         n_playouts: args.playouts,
@@ -126,5 +153,6 @@ fn endless(n_games: u64) -> Fault {
         message: "the game does not end: by its rules no state is terminal".to_owned(),
         games: n_games,
         first: "proven without playing".to_owned(),
+        cell: None,
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Findings<'a> {
     pub(super) name: &'a str,
     pub(super) proven_end: Option<u32>,
     pub(super) survey: Survey,
+    /// Faults of cells and of roles without influence.
+    pub(super) flaws: Vec<Fault>,
     pub(super) coverage: Option<Coverage>,
     pub(super) contest: Results,
     pub(super) n_playouts: u64,
@@ -146,7 +148,7 @@ impl Findings<'_> {
         Report {
             game: self.name.to_owned(),
             engine: self.game.grounded().map_or("interpreter", |_| "scalar"),
-            ok: self.survey.faults.is_empty(),
+            ok: self.survey.faults.is_empty() && self.flaws.is_empty(),
             doubts,
             merits,
             kind: self.kind(),
@@ -168,7 +170,7 @@ impl Findings<'_> {
             never_legal: self.never_legal(),
             never_true: self.never_true(),
             rules: self.rule_use(),
-            faults: self.survey.faults,
+            faults: self.survey.faults.into_iter().chain(self.flaws).collect(),
         }
     }
 
@@ -323,12 +325,13 @@ impl Findings<'_> {
             merits.push("no role has a choice twice in a row".to_owned());
         }
         if self.game.n_roles() > 1
-            && self.contest.n_games >= 10
+            && self.contest.n_games >= 20
             && self.contest.advantage().is_none()
+            && self.survey.results.advantage().is_none()
         {
             let n_games = self.contest.n_games;
             merits.push(format!(
-                "no seat is shown to be better in {n_games} Monte Carlo games"
+                "the seats do not differ beyond chance in {n_games} Monte Carlo games"
             ));
         }
         merits
@@ -384,9 +387,6 @@ impl Findings<'_> {
         for role in self.roles() {
             let name = self.game.role_name(role);
             let counts = &self.survey.roles[role.idx()];
-            if counts.branching.n == 0 && self.kind() != "without choices" {
-                doubts.push(format!("{name} never has a choice"));
-            }
             if let (Some(best), Some(seen)) = (self.best_defined(role), self.best_seen(role))
                 && seen < best
             {
@@ -499,12 +499,17 @@ impl fmt::Display for Report {
                 message,
                 games,
                 first,
+                cell,
                 ..
             } = fault;
-            writeln!(
-                f,
-                "  fault  {message} [{kind}], in {games} of {n_games} games; {first}"
-            )?;
+            let n_seen = match *games {
+                1 => "1 game".to_owned(),
+                n => format!("{n} games"),
+            };
+            writeln!(f, "  fault  {message} [{kind}], in {n_seen}; {first}")?;
+            for line in cell.iter().flat_map(|cell| cell.lines()) {
+                writeln!(f, "         {line}")?;
+            }
         }
         for text in &self.doubts {
             writeln!(f, "  look   {text}")?;

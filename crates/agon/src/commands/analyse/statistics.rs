@@ -3,6 +3,7 @@
 //! Intervals of means are normal (1.96 standard errors), those of shares Wilson's, which stay within 0 and 1 for few games.
 
 use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Normal quantile of 95 % intervals.
 const Z: f64 = 1.96;
@@ -102,13 +103,30 @@ pub(super) struct Results {
     pub(super) n_wins: Vec<u64>,
     /// Games in which all roles had the same goal.
     pub(super) n_draws: u64,
+    /// Per pair of roles, the first before the second: by how much the first had more.
+    pairs: Vec<Difference>,
 }
+
+/// Differences between the goals of two roles, game by game.
+#[derive(Clone, Copy, Default)]
+struct Difference {
+    sum: f64,
+    sum_of_squares: f64,
+}
+
+/// How many tests share the error of a verdict on seats: games at random and by Monte Carlo.
+const N_LOOKS: f64 = 2.0;
+/// How often equal seats may be called unequal, in all tests of a game together.
+const MOST_ERROR: f64 = 0.01;
+/// Fewest games for a verdict.
+const FEWEST_GAMES: u64 = 20;
 
 impl Results {
     pub(super) fn new(n_roles: usize) -> Results {
         Results {
             goals: vec![Spread::default(); n_roles],
             n_wins: vec![0; n_roles],
+            pairs: vec![Difference::default(); n_roles * n_roles],
             ..Results::default()
         }
     }
@@ -117,6 +135,14 @@ impl Results {
         self.n_games += 1;
         for (spread, &goal) in self.goals.iter_mut().zip(goals) {
             spread.add(f64::from(goal));
+        }
+        for (first, &goal) in goals.iter().enumerate() {
+            for (second, &other) in goals.iter().enumerate() {
+                let difference = f64::from(goal) - f64::from(other);
+                let pair = &mut self.pairs[first * goals.len() + second];
+                pair.sum += difference;
+                pair.sum_of_squares += difference * difference;
+            }
         }
         let best = goals.iter().max().copied().unwrap_or(0);
         let mut winners = (0..goals.len()).filter(|&idx| goals[idx] == best);
@@ -129,15 +155,29 @@ impl Results {
         }
     }
 
-    /// The role that does best and the one that does worst, if the intervals of their goals are apart.
+    /// Two roles that do not get the same, the better one first: the pair that differs most, if chance does not explain it.
+    ///
+    /// If two seats are equal, exchanging them changes no probability, so the difference between their goals in a game is
+    /// as likely to be `d` as `-d`. The sum of such differences, divided by the root of the sum of their squares, then
+    /// behaves like a standard normal number. The bound on it is corrected for every pair of roles and for both kinds of
+    /// games (Bonferroni).
     pub(super) fn advantage(&self) -> Option<(usize, usize)> {
-        let order = |a: &usize, b: &usize| self.goals[*a].mean().total_cmp(&self.goals[*b].mean());
-        let best = (0..self.goals.len()).max_by(order)?;
-        let worst = (0..self.goals.len()).min_by(order)?;
-        let (high, low) = (self.goals[best], self.goals[worst]);
-        let is_apart = high.mean() - high.half_width() > low.mean() + low.half_width();
-        (is_apart && self.n_games >= 10).then_some((best, worst))
+        let n_roles = self.goals.len();
+        let n_pairs = (n_roles * n_roles.saturating_sub(1) / 2).max(1) as f64;
+        let bound = normal_quantile(1.0 - MOST_ERROR / (2.0 * N_LOOKS * n_pairs));
+        let deviation = |idx: &usize| {
+            let pair = &self.pairs[*idx];
+            pair.sum / pair.sum_of_squares.max(f64::MIN_POSITIVE).sqrt()
+        };
+        let widest = (0..self.pairs.len()).max_by(|a, b| deviation(a).total_cmp(&deviation(b)))?;
+        let is_shown = self.n_games >= FEWEST_GAMES && deviation(&widest) > bound;
+        is_shown.then_some((widest / n_roles, widest % n_roles))
     }
+}
+
+/// The number that a standard normal variable is below with this probability.
+fn normal_quantile(probability: f64) -> f64 {
+    Normal::standard().inverse_cdf(probability)
 }
 
 #[cfg(test)]
@@ -162,11 +202,62 @@ mod tests {
     }
 
     #[test]
-    fn whoever_alone_has_most_wins() {
+    fn the_only_role_with_the_highest_goal_wins() {
         let mut results = Results::new(3);
         for goals in [[100, 0, 0], [50, 50, 0], [30, 30, 30]] {
             results.add(&goals);
         }
         assert_eq!((results.n_wins, results.n_draws), (vec![1, 0, 0], 1));
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (probability, quantile) in [(0.5, 0.0), (0.975, 1.959_964), (0.9975, 2.807_034)] {
+            assert!((normal_quantile(probability) - quantile).abs() < 1e-5);
+        }
+    }
+
+    /// Results of `n` games between two roles, of which the first wins some and the second the rest.
+    fn duels(n_first: u64, n_second: u64) -> Results {
+        let mut results = Results::new(2);
+        (0..n_first).for_each(|_| results.add(&[100, 0]));
+        (0..n_second).for_each(|_| results.add(&[0, 100]));
+        results
+    }
+
+    #[test]
+    fn seats_are_unequal_only_beyond_chance() {
+        // 0.25 % on each side: 2.81 deviations, so 29 wins more than losses in 100 games.
+        assert_eq!(duels(64, 36).advantage(), None);
+        assert_eq!(duels(65, 35).advantage(), Some((0, 1)));
+        assert_eq!(duels(35, 65).advantage(), Some((1, 0)));
+        // Too few games say nothing.
+        assert_eq!(duels(19, 0).advantage(), None);
+        assert_eq!(duels(20, 0).advantage(), Some((0, 1)));
+        assert_eq!(Results::new(1).advantage(), None);
+    }
+
+    #[test]
+    fn more_pairs_of_roles_need_more_evidence() {
+        let mut results = Results::new(5);
+        (0..65).for_each(|_| results.add(&[100, 0, 50, 50, 50]));
+        (0..35).for_each(|_| results.add(&[0, 100, 50, 50, 50]));
+        assert_eq!(results.advantage(), None);
+        (0..10).for_each(|_| results.add(&[100, 0, 50, 50, 50]));
+        assert_eq!(results.advantage(), Some((0, 1)));
+    }
+
+    /// Equal seats, decided by a coin: the test errs in far fewer than 5 % of the series.
+    #[test]
+    fn equal_seats_are_hardly_ever_called_unequal() {
+        use rand_xoshiro::rand_core::{Rng, SeedableRng};
+        let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut n_wrong = 0;
+        for _ in 0..2000 {
+            let n_first = (0..100).filter(|_| rng.next_u64() & 1 == 1).count() as u64;
+            n_wrong += u64::from(duels(n_first, 100 - n_first).advantage().is_some());
+        }
+        // One of the two looks, so about 0.5 % of 2000.
+        assert!(n_wrong <= 20, "{n_wrong} of 2000");
     }
 }

@@ -8,15 +8,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
+use super::cells::CellFault;
 use super::statistics::{Results, Spread};
 
-/// A game that goes on longer is taken for endless.
+/// A game with more steps is taken to be endless.
 pub(super) const MOST_STEPS: u32 = 10_000;
 
 /// What was seen in random games.
 #[derive(Default)]
 pub(super) struct Survey {
-    /// Games that were played until they ended, in whatever way.
+    /// Games that were played until they ended, or until a fault.
     pub(super) n_games: u64,
     /// Those that reached a terminal state.
     pub(super) n_ended: u64,
@@ -54,7 +55,7 @@ pub(super) struct Turns {
     pub(super) n_stays: u64,
 }
 
-/// Something that must not be.
+/// Something that is wrong with the game.
 #[derive(Serialize, Clone)]
 pub(super) struct Fault {
     pub(super) kind: &'static str,
@@ -64,6 +65,9 @@ pub(super) struct Fault {
     pub(super) games: u64,
     /// The first of them.
     pub(super) first: String,
+    /// Of faults of cells: which cell, and which rules.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) cell: Option<CellFault>,
 }
 
 /// Plays up to `n_games` games.
@@ -227,7 +231,7 @@ impl Player<'_> {
     ) {
         let role = role.map(|role| self.game.role_name(role));
         let mut known = self.survey.faults.iter_mut();
-        if let Some(fault) = known.find(|of| of.kind == kind && of.role == role) {
+        if let Some(fault) = known.find(|fault| fault.kind == kind && fault.role == role) {
             fault.games += 1;
             return;
         }
@@ -237,26 +241,27 @@ impl Player<'_> {
             role,
             message: format!("{who} {what}"),
             games: 1,
-            first: self.history(seed, history),
+            first: moves_text(self.game, seed, history),
+            cell: None,
         };
         self.survey.faults.push(fault);
     }
+}
 
-    /// How a game went: its seed, length and last moves.
-    fn history(&self, seed: u64, history: &[JointMove]) -> String {
-        const MOST_SHOWN: usize = 4;
-        let n_hidden = history.len().saturating_sub(MOST_SHOWN);
-        let joints = history[n_hidden..].iter().map(|joint| {
-            let moves = RoleId::all(self.game.n_roles());
-            let moves = moves.map(|role| self.game.move_text(role, joint.of(role)));
-            moves.collect::<Vec<String>>().join(" ")
-        });
-        let joints: Vec<String> = joints.collect();
-        let dots = if n_hidden > 0 { "…; " } else { "" };
-        match history.len() {
-            0 => format!("seed {seed}, in the initial state"),
-            n => format!("seed {seed}, step {n}, after {dots}{}", joints.join("; ")),
-        }
+/// How a game went: its seed, length and last moves.
+pub(super) fn moves_text(game: &Game, seed: u64, history: &[JointMove]) -> String {
+    const MOST_SHOWN: usize = 4;
+    let n_hidden = history.len().saturating_sub(MOST_SHOWN);
+    let joints = history[n_hidden..].iter().map(|joint| {
+        let moves = RoleId::all(game.n_roles());
+        let moves = moves.map(|role| game.move_text(role, joint.of(role)));
+        moves.collect::<Vec<String>>().join(" ")
+    });
+    let joints: Vec<String> = joints.collect();
+    let dots = if n_hidden > 0 { "…; " } else { "" };
+    match history.len() {
+        0 => format!("seed {seed}, in the initial state"),
+        n => format!("seed {seed}, step {n}, after {dots}{}", joints.join("; ")),
     }
 }
 

@@ -1,38 +1,47 @@
 //! `agon check`: what is wrong with a rulesheet.
 //!
 //! First what the text tells (`agon_gdl::check`); if that allows play, what grounding tells; on demand, what shows only
-//! in play.
+//! in play. The metadata beside a rulesheet is checked too.
 
+mod metadata;
 mod trial;
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use agon_gdl::{Diagnostic, Diagnostics, Kind, Limits, Severity, Source, check, parse, render};
+use anyhow::bail;
 use serde::Serialize;
 
+use metadata::MetadataReport;
 use trial::{Budget, Observation};
 
-use crate::sheet::Sheet;
+use crate::rerun;
+use crate::sheet::{Sheet, metadata_path};
 use crate::terminal::render_options;
 
 /// How many warnings of one kind are drawn before the rest are only counted.
 const MOST_PER_KIND: usize = 5;
 
-/// Check rulesheets: every error and warning with its place, its reason and a way to mend it
+/// Find errors and warnings in rulesheets, and how to fix them
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit code: 0 if all files can be played, 1 if one has an error, 2 if one cannot be read.
+    after_help = "Metadata is checked with its rulesheet: my_game.toml with my_game.kif (docs/METADATA.md).
+
+Exit code: 0 if no file has an error, 1 if one has, 2 if one cannot be read.
 
 Examples:
   agon check my_game.kif
   agon check --play my_game.kif
+  agon check --watch my_game.kif
+  agon show tic_tac_toe --stage rules | agon check -
   agon check --json games/*.kif | jq 'select(.ok | not) | .file'"
 )]
 pub(crate) struct Args {
-    /// Rulesheets, or names of built-in games
+    /// Rulesheets, metadata files (.toml), names of built-in games, or - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// Print one JSON object per file
@@ -47,6 +56,9 @@ pub(crate) struct Args {
     /// Do not ground the rules
     #[arg(long, conflicts_with = "play")]
     no_ground: bool,
+    /// Check again whenever a file changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     /// Seed of the random games
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -85,6 +97,17 @@ fn is_zero(n: &usize) -> bool {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.files.iter().filter(|&file| file == "-").count() > 1 {
+        bail!("standard input (-) can be read only once");
+    }
+    if args.watch {
+        let files: Vec<&str> = args.files.iter().map(String::as_str).collect();
+        return rerun::on_change(&files, args.json, || run_once(args));
+    }
+    run_once(args)
+}
+
+fn run_once(args: &Args) -> anyhow::Result<ExitCode> {
     let limits = Limits {
         bytes: args.max_size.min(1 << 30),
         ..Limits::default()
@@ -92,14 +115,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(stdout().lock());
     let (mut has_errors, mut has_unread) = (false, false);
     for file in &args.files {
-        match Sheet::find(file, &limits) {
-            Ok(sheet) => {
-                let findings = examine(&sheet, &limits, args);
-                has_errors |= findings.n_errors() > 0;
-                if args.json {
-                    writeln!(out, "{}", serde_json::to_string(&report(file, &findings))?)?;
-                } else {
-                    draw(&mut out, file, &findings, args.all)?;
+        let answer = match Path::new(file).extension() {
+            Some(end) if end == "toml" => {
+                let report = metadata::examine_file(file, &limits, args.no_ground);
+                report.map(|report| (None, Some(report)))
+            }
+            _ => Sheet::find_or_stdin(file, &limits).and_then(|sheet| {
+                let (findings, metadata) = examine(&sheet, &limits, args)?;
+                Ok((Some((sheet.name, findings)), metadata))
+            }),
+        };
+        match answer {
+            Ok((sheet, metadata)) => {
+                if let Some((name, findings)) = &sheet {
+                    has_errors |= findings.n_errors() > 0;
+                    if args.json {
+                        writeln!(out, "{}", serde_json::to_string(&report(file, findings))?)?;
+                    } else {
+                        draw(&mut out, name, findings, args.all)?;
+                    }
+                }
+                // Metadata that was not named itself is mentioned only if there is something to say.
+                let is_named = sheet.is_none();
+                if let Some(metadata) = metadata.filter(|of| is_named || !of.findings.is_empty()) {
+                    has_errors |= metadata.n_errors() > 0;
+                    if args.json {
+                        writeln!(out, "{}", serde_json::to_string(&metadata_json(&metadata))?)?;
+                    } else {
+                        draw_metadata(&mut out, &metadata)?;
+                    }
                 }
             }
             Err(error) => {
@@ -159,26 +203,39 @@ impl Findings {
     }
 }
 
-fn examine(sheet: &Sheet, limits: &Limits, args: &Args) -> Findings {
+/// Checks a rulesheet, and the metadata beside it if there is some.
+fn examine(
+    sheet: &Sheet,
+    limits: &Limits,
+    args: &Args,
+) -> anyhow::Result<(Findings, Option<MetadataReport>)> {
     let description = parse(&sheet.bytes, limits);
-    let (written, observed) = match check(&description) {
-        Ok(rules) if args.no_ground || rules.is_gdl_two => (rules.warnings, Vec::new()),
+    let checked = check(&description).map(Arc::new);
+    let metadata = match metadata_path(&sheet.name) {
+        Some(path) => {
+            let (path, rules) = (path.to_string_lossy(), checked.as_ref().ok());
+            Some(metadata::examine(&path, rules, args.no_ground)?)
+        }
+        None => None,
+    };
+    let (written, observed) = match checked {
+        Ok(rules) if args.no_ground || rules.is_gdl_two => (rules.warnings.clone(), Vec::new()),
         Ok(rules) => {
             let budget = Budget {
                 play: args.play,
                 seed: args.seed,
             };
-            let rules = Arc::new(rules);
             let observed = trial::observe(&rules, &budget);
             (rules.warnings.clone(), observed)
         }
         Err(findings) => (findings, Vec::new()),
     };
-    Findings {
+    let findings = Findings {
         source: description.source,
         written,
         observed,
-    }
+    };
+    Ok((findings, metadata))
 }
 
 fn report<'a>(file: &'a str, findings: &'a Findings) -> Report<'a> {
@@ -218,6 +275,46 @@ fn report<'a>(file: &'a str, findings: &'a Findings) -> Report<'a> {
     }
 }
 
+fn metadata_json(metadata: &MetadataReport) -> Report<'_> {
+    let of = |is_error: bool| {
+        let findings = metadata.findings.iter();
+        let findings = findings.filter(|finding| finding.is_error == is_error);
+        let json = findings.map(|finding| Finding {
+            kind: finding.kind,
+            line: finding.line,
+            column: finding.column,
+            message: &finding.message,
+            help: finding.help,
+        });
+        json.collect()
+    };
+    Report {
+        file: &metadata.file,
+        ok: metadata.n_errors() == 0,
+        errors: of(true),
+        warnings: of(false),
+        left_out: 0,
+    }
+}
+
+fn draw_metadata(out: &mut impl Write, metadata: &MetadataReport) -> anyhow::Result<()> {
+    let (n_errors, n_warnings) = (metadata.n_errors(), metadata.n_warnings());
+    let verdict = if n_errors > 0 {
+        "cannot be used as it is"
+    } else {
+        "ok"
+    };
+    write!(out, "{}", metadata.draw())?;
+    let (errors, warnings) = (count(n_errors, "error"), count(n_warnings, "warning"));
+    writeln!(out, "{}: {verdict}, {errors}, {warnings}", metadata.file)?;
+    Ok(())
+}
+
+/// A number of things, such as `2 errors`.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 fn unread<'a>(file: &'a str, message: &'a str) -> Report<'a> {
     let finding = Finding {
         kind: "unreadable",
@@ -249,7 +346,6 @@ fn draw(out: &mut impl Write, file: &str, findings: &Findings, all: bool) -> any
         writeln!(out, "{}\n", finding.draw(source, file))?;
     }
     let (n_errors, n_warnings) = (findings.n_errors(), findings.n_warnings());
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let verdict = if n_errors > 0 {
         "cannot be played"
     } else {
