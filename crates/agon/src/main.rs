@@ -4,6 +4,7 @@
 
 mod clock;
 mod commands;
+mod help;
 mod person;
 mod progress;
 mod rerun;
@@ -11,31 +12,36 @@ mod sheet;
 mod signature;
 mod terminal;
 mod trace;
+mod version;
 mod watch;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
-/// Rules are many small boxes; this allocator reads ten megabytes of them in half the time of the system's.
+/// Reading rules allocates many small boxes. This allocator reads ten megabytes of rules in half the time of the system's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Agon, a general game playing system: it reads the rules of any game and plays it.
+/// Agon plays any game from its rules.
+///
+/// It reads rules in the Game Description Language (GDL), compiles them, and finds good moves by search.
 #[derive(Parser)]
 #[command(
     name = "agon",
-    version,
-    about,
     max_term_width = 110,
-    after_help = "Examples:
-  agon games                    what there is to play
-  agon show tic_tac_toe         a game at a glance
-  agon check my_game.kif        what is wrong with my rulesheet?"
+    after_help = "GAME is a built-in game or the path of a rulesheet. `agon COMMAND --help` has options and examples.
+Exit codes: 0 success, 1 the answer is bad news (errors found, check failed), 2 wrong usage.
+
+Examples:
+  agon                                 watch a short demo
+  agon play connect_four               play against Agon
+  agon match othello agon cadia-2012   let two players meet
+  agon check my_game.kif               find the errors in a rulesheet"
 )]
-struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -43,10 +49,13 @@ enum Command {
     Analyse(commands::analyse::Args),
     Bench(commands::bench::Args),
     Check(commands::check::Args),
+    Completions(commands::completions::Args),
+    Demo(commands::demo::Args),
     Experiment(commands::experiment::Args),
     Fmt(commands::fmt::Args),
     Games(commands::games::Args),
     Heuristic(commands::heuristic::Args),
+    Man(commands::man::Args),
     Match(commands::match_::Args),
     Params(commands::params::Args),
     Perft(commands::perft::Args),
@@ -61,14 +70,22 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let answer = match Arguments::parse().command {
+    let matches = help::program().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let command = arguments
+        .command
+        .unwrap_or_else(|| Command::Demo(commands::demo::Args::default()));
+    let answer = match command {
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Completions(args) => commands::completions::run(&args, help::program()),
+        Command::Demo(args) => commands::demo::run(&args),
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Fmt(args) => commands::fmt::run(&args),
         Command::Games(args) => commands::games::run(&args),
         Command::Heuristic(args) => commands::heuristic::run(&args),
+        Command::Man(args) => commands::man::run(&args, help::program()),
         Command::Match(args) => commands::match_::run(&args),
         Command::Params(args) => commands::params::run(&args),
         Command::Perft(args) => commands::perft::run(&args),
@@ -82,7 +99,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
     };
     answer.unwrap_or_else(|error| {
-        // A reader that has seen enough (`agon … | head`) is no fault.
+        // The reader has seen enough (`agon … | head`): that is not an error.
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }

@@ -1,8 +1,8 @@
 //! The fingerprint of behaviour: one number over searches of a few games by a few players.
 //!
-//! Each player makes some moves for all roles of each game, on one thread, with a limit in playouts; the number is the sum of
-//! all states stepped through. A change that leaves it as it is changes nothing that a search does. It is the same on
-//! every machine.
+//! Each player makes a few moves for all roles of each game, on one thread, with a limit in playouts. The number is the
+//! total of state transitions. A change to the code that does not change the number does not change what a search does. The
+//! number is the same on every machine.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use agon_search::{Limits, Preset};
 
 use crate::sheet::Sheet;
 
-/// Turns, choices at the same time, one role, three roles, goals of all sizes.
+/// Turn-taking and simultaneous games, with one, two and three roles, and goals of all values.
 const GAMES: &[&str] = &[
     "tic_tac_toe",
     "connect_four",
@@ -54,7 +54,7 @@ pub(crate) fn signature() -> anyhow::Result<u64> {
     Ok(n_transitions)
 }
 
-/// States stepped through in the first moves of a match against itself.
+/// State transitions in the first moves of a match of a player against itself.
 fn play(game: &Arc<Game>, preset: &Preset) -> u64 {
     let limits = Limits::playouts(PLAYOUTS);
     let roles = || RoleId::all(game.n_roles());

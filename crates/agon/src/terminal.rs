@@ -1,10 +1,18 @@
-//! What is known of the terminal: width and colours.
+//! The terminal: its size, and whether to use colours.
 
 use std::io::{IsTerminal, stdout};
 
 use agon_gdl::RenderOptions;
 
-/// How findings are drawn on standard output: with colours and in its width if it is a terminal.
+/// Width and height of the terminal in characters; of an ordinary one if there is none.
+pub(crate) fn size() -> (usize, usize) {
+    let size = terminal_size::terminal_size();
+    size.map_or((80, 24), |(width, height)| {
+        (usize::from(width.0), usize::from(height.0))
+    })
+}
+
+/// How to draw findings on standard output: on a terminal with colours and in its width.
 pub(crate) fn render_options() -> RenderOptions {
     let is_terminal = stdout().is_terminal();
     let colour = is_terminal && std::env::var_os("NO_COLOR").is_none();

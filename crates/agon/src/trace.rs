@@ -1,8 +1,8 @@
 //! Oracle traces: recorded playouts that every engine must reproduce.
 //!
-//! A trace is a gzip'ed file of JSON lines: a header, then per playout its first line, its states step by step with what
-//! held there, and its end. States and moves are text, prefix KIF in lower case; each list is recorded as a count and a
-//! hash, the first and last ones of a playout also in full.
+//! A trace is a gzip-compressed file of JSON lines: a header, and for each playout a first line, one line per state, and a
+//! last line. States and moves are prefix KIF in lower case. Each list is recorded as a count and a hash; those of the first
+//! and last states of a playout also in full.
 //!
 //! In: the bytes of a file. Out: a [`Trace`]. Not here: comparing it with an engine (`commands::verify`).
 
@@ -125,10 +125,10 @@ enum Line {
 }
 
 impl Trace {
-    /// Reads a gzip'ed trace.
+    /// Reads a compressed trace.
     ///
     /// # Errors
-    /// If it is cut off, not in the format, or incomplete.
+    /// If it is truncated, not in the format, or incomplete.
     pub(crate) fn read(compressed: impl Read) -> anyhow::Result<Trace> {
         let mut lines = BufReader::new(GzDecoder::new(compressed))
             .lines()
@@ -137,18 +137,18 @@ impl Trace {
             bail!("the trace is empty")
         };
         let Line::Header(header) = parse(&first.context("the trace cannot be read")?, 1)? else {
-            bail!("the first line of the trace is no header");
+            bail!("the first line of the trace is not a header");
         };
         if header.format != 1 {
             bail!(
-                "the trace has format {}; only format 1 is known",
+                "the trace has format {}, but only format 1 is supported",
                 header.format
             );
         }
         let mut playouts = Vec::new();
         let mut open: Option<(usize, Vec<Step>)> = None;
         for (idx, line) in lines {
-            let line = line.context("the trace is cut off")?;
+            let line = line.context("the trace is truncated")?;
             match (parse(&line, idx + 1)?, open.take()) {
                 (Line::Playout { playout }, None) => open = Some((playout, Vec::new())),
                 (Line::Step(step), Some((number, mut steps))) => {
@@ -225,11 +225,14 @@ mod tests {
     #[test]
     fn a_broken_trace_says_how() {
         let whole = compress(&[HEADER, PLAYOUT, STEP, END]);
-        assert_eq!(failure(&whole[..whole.len() - 12]), "the trace is cut off");
+        assert_eq!(
+            failure(&whole[..whole.len() - 12]),
+            "the trace is truncated"
+        );
         assert_eq!(failure(b"not gzip"), "the trace cannot be read");
         assert_eq!(
             failure(&compress(&[PLAYOUT])),
-            "the first line of the trace is no header"
+            "the first line of the trace is not a header"
         );
         assert_eq!(
             failure(&compress(&[HEADER, STEP])),

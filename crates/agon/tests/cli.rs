@@ -270,7 +270,7 @@ fn fmt_check_changes_nothing() {
         expect![[r#"
             exit 1
             --- stderr
-            game.kif: not in canonical form; run `agon fmt game.kif`
+            game.kif: not formatted; run `agon fmt game.kif`
         "#]],
     );
     assert_eq!(folder.read("game.kif"), "(role   a)\n");
@@ -337,7 +337,7 @@ fn fmt_leaves_a_broken_file_alone() {
               |
               = help: the end of the file comes first; is the file complete?
 
-            game.kif: not changed, because it is broken
+            game.kif: not changed, because it has syntax errors
         "#]],
     );
     assert_eq!(folder.read("game.kif"), "(role a\n");

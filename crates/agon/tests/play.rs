@@ -389,7 +389,14 @@ fn bench_writes_the_format_of_the_gdl_performance_project() {
 fn bench_compares_engines() {
     let folder = Folder::new("compare", LIGHT);
     let rows = |args: &[&str]| -> Vec<serde_json::Value> {
-        let all = ["bench", "game.kif", "--compare", "--seconds", "0.1"];
+        let all = [
+            "bench",
+            "game.kif",
+            "--compare",
+            "--json",
+            "--seconds",
+            "0.1",
+        ];
         let text = folder.text(&[&all, args].concat());
         text.lines()
             .map(|line| serde_json::from_str(line).unwrap())

@@ -464,9 +464,9 @@ fn a_record_is_replayed_and_verified() {
         Left   mc       100       0
         Right  random     0       0
 
-        the record fits the rules
-        Left  mc  plays the same 3 moves again
-        Right  random  plays the same 3 moves again
+        valid: the record follows the rules
+        Left  mc  made the same 3 moves again
+        Right  random  made the same 3 moves again
     "#]]
     .assert_eq(&shown);
     expect![[r#"

@@ -449,6 +449,9 @@ fn the_papers_of_the_house_are_there() {
     for name in [
         "README.md",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CITATION.cff",
         "LICENSE-MIT",
         "LICENSE-APACHE",
         "docs/ARCHITECTURE.md",
@@ -466,11 +469,11 @@ fn the_readme_calls_commands_that_exist() {
         .output()
         .expect("the binary runs");
     let help = String::from_utf8(help.stdout).expect("it is text");
+    // Commands stand in groups, each indented by two spaces, before the options.
     let known: BTreeSet<&str> = help
         .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
+        .take_while(|line| *line != "Options:")
+        .filter(|line| line.starts_with("  "))
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     let calls = readme.lines().filter_map(|line| {

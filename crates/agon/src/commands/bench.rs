@@ -1,9 +1,10 @@
-//! `agon bench`: how fast the engines play, and how long a game takes to get ready.
+//! `agon bench`: how fast the engines play, and how long a game takes to set up.
 //!
-//! Complete random games from the initial state on one thread, in seconds of that thread's CPU time.
+//! Complete random games from the initial state on one thread, in seconds of that thread's CPU time. People get a table,
+//! scripts get JSON.
 
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,19 +29,39 @@ use crate::sheet::Sheet;
 use crate::signature::signature;
 
 mod lanes;
+mod table;
 
 use lanes::LanesRun;
 pub(crate) use lanes::Work;
+pub(crate) use table::in_words;
+use table::{Kind, Line, Table};
 
 /// A playout that takes more steps than this is cut: the sheet may never end.
 const MOST_STEPS: u32 = 100_000;
 
-/// Measure how fast engines play random games
+/// The games that are measured if none is named.
+const GAMES: [&str; 6] = [
+    "tic_tac_toe",
+    "connect_four",
+    "breakthrough",
+    "checkers",
+    "othello",
+    "chinese_checkers_3",
+];
+/// Engines play in turns of a part of the time, so that a busy machine slows all of them down alike.
+const N_TURNS: u32 = 4;
+/// The same with `--compare`.
+const N_TURNS_COMPARED: u32 = 10;
+
+/// Measure how fast the engines play random games
 #[derive(clap::Args)]
 #[command(
-    after_help = "Seconds are CPU time of one thread. One JSON object per game and engine.
+    after_help = "Plays complete random games from the initial state on one thread. Seconds are CPU time of that thread.
+The table has the lanes engine (hundreds of games at a time) beside the scalar engine (one at a time).
+With --json and no --engine, only the scalar engine is measured.
 
 Examples:
+  agon bench
   agon bench tic_tac_toe connect_four
   agon bench my_game.kif --engine interpreter --seconds 5
   agon bench tic_tac_toe --compare
@@ -51,78 +72,101 @@ Examples:
   agon bench --gdl-perf my_game.kif result.properties 10"
 )]
 pub(crate) struct Args {
-    /// Built-in games or paths of rulesheets
+    /// Built-in games or paths of rulesheets [default: six well-known games]
     #[arg(value_name = "GAME")]
     games: Vec<String>,
-    /// Which engine to measure
-    #[arg(long, value_enum, default_value = "scalar")]
-    engine: EngineArg,
-    /// Vectors of the lanes engine
+    /// Measure only this engine [default: lanes and scalar; scalar with --json]
+    #[arg(long, value_enum)]
+    engine: Option<EngineArg>,
+    /// Vector instructions of the lanes engine
     #[arg(long, value_enum, default_value = "auto")]
     simd: SimdArg,
-    /// Never make machine code
+    /// Do not compile to machine code
     #[arg(long)]
     no_jit: bool,
-    /// Leave out a pass of the optimiser: sequential, forced, phases, one-hot, does-legal, flatten, share
+    /// Skip an optimiser pass: sequential, forced, phases, one-hot, does-legal, flatten, share
     #[arg(long, value_name = "PASS", value_parser = pass)]
     without: Vec<Pass>,
-    /// What the lanes engine is asked for
+    /// What the lanes engine returns
     #[arg(long, value_enum, default_value = "sums")]
     work: Work,
-    /// How long to play each game
+    /// Seconds to play each game on each engine
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
-    /// Only get the game ready
+    /// Only measure how long a game takes to set up
     #[arg(long)]
     setup_only: bool,
-    /// Every rulesheet of this directory, one process per game
+    /// Measure every rulesheet (*.kif) in a directory, each in its own process
     #[arg(long = "games", value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// Stop getting a game ready after so many seconds
+    /// Give up setting up a game after this many seconds
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     setup_limit: f64,
     /// Seed of the random moves
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Play on all engines in turns, and print how many times as fast they are; with `--engine lanes`, all kinds of work
+    /// Compare all three engines; with `--engine lanes`, compare what the lanes engine can return
     #[arg(long, conflicts_with_all = ["directory", "setup_only"])]
     compare: bool,
     /// Play the game in FILE and write the result to OUT in the format of the GDL performance project
     #[arg(long, num_args = 3, value_names = ["FILE", "OUT", "SECONDS"], conflicts_with_all = ["games", "directory", "compare"])]
     gdl_perf: Option<Vec<String>>,
-    /// Print the fingerprint of all searches: one number that changes with what they do, and with nothing else
+    /// Print the fingerprint of the search: a number that changes if and only if the search behaves differently
     #[arg(long, conflicts_with_all = ["games", "directory", "compare", "gdl_perf", "setup_only"])]
     signature: bool,
-    /// Print JSON (the only form so far)
+    /// Print one JSON object per game and engine
     #[arg(long)]
     json: bool,
 }
 
+impl Args {
+    /// The engines to measure.
+    fn engines(&self) -> Vec<EngineArg> {
+        match self.engine {
+            Some(engine) => vec![engine],
+            None if self.json => vec![EngineArg::Scalar],
+            None if self.setup_only => vec![EngineArg::Lanes],
+            None => vec![EngineArg::Lanes, EngineArg::Scalar],
+        }
+    }
+
+    fn table_kind(&self) -> Kind {
+        match (self.setup_only, self.compare, self.engine) {
+            (true, ..) => Kind::SetUp,
+            (_, true, Some(EngineArg::Lanes)) => Kind::Work,
+            _ => Kind::Speed,
+        }
+    }
+}
+
 fn pass(name: &str) -> anyhow::Result<Pass> {
     let found = Pass::ALL.into_iter().find(|pass| pass.name() == name);
-    found.with_context(|| format!("there is no pass `{name}`"))
+    found.with_context(|| {
+        let names: Vec<&str> = Pass::ALL.iter().map(|pass| pass.name()).collect();
+        format!("unknown pass `{name}`; use one of {}", names.join(", "))
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineArg {
-    /// The reasoner on the rules
+    /// Evaluates the rules directly; plays every game
     Interpreter,
-    /// The network, one state at a time
+    /// Evaluates a network of gates, one game at a time
     Scalar,
-    /// The network, many playouts at a time
+    /// Evaluates a network of gates, hundreds of games at a time
     Lanes,
 }
 
 /// The choice of `--simd`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum SimdArg {
-    /// The widest that the CPU has
+    /// The widest that this CPU has
     Auto,
-    /// 512 lanes at once
+    /// 512 games at a time
     Avx512,
-    /// 256 lanes at once
+    /// 256 games at a time
     Avx2,
-    /// 64 lanes at once, on any CPU
+    /// 64 games at a time, on any CPU
     Portable,
 }
 
@@ -139,7 +183,7 @@ impl SimdArg {
             SimdArg::Portable => Simd::Portable,
         };
         if !simd.is_available() {
-            bail!("this CPU does not have {}", simd.name());
+            bail!("this CPU does not have {}; use --simd auto", simd.name());
         }
         Ok(LayoutOptions {
             simd,
@@ -168,7 +212,7 @@ impl EngineArg {
     }
 }
 
-/// Times of the stages of getting ready, in milliseconds.
+/// Times of the stages of set-up, in milliseconds.
 #[derive(Serialize, Default)]
 struct Stages {
     check: f64,
@@ -229,18 +273,49 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some([file, out, seconds]) = args.gdl_perf.as_deref() {
         return gdl_perf(args, file, out, seconds);
     }
-    if args.games.is_empty() {
-        bail!("name a game, or give --games DIR; `agon games` lists those built in");
-    }
-    for game in &args.games {
-        if args.compare {
-            compare(args, game)?;
-        } else {
-            let row = bench(args, game)?;
-            writeln!(stdout().lock(), "{}", serde_json::to_string(&row)?)?;
+    let games: Vec<&str> = match args.games.is_empty() {
+        true => GAMES.to_vec(),
+        false => args.games.iter().map(String::as_str).collect(),
+    };
+    if args.json {
+        for game in games {
+            let rows = match args.compare {
+                true => compare(args, game)?,
+                false => measure(args, game, &single(args), 1)?,
+            };
+            let mut out = stdout().lock();
+            for row in &rows {
+                writeln!(out, "{}", serde_json::to_string(row)?)?;
+            }
+            if args.compare {
+                for ratio in ratios(args, game, &rows) {
+                    writeln!(out, "{}", serde_json::to_string(&ratio)?)?;
+                }
+            }
         }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let names: Vec<String> = games.iter().map(|game| stem(game)).collect();
+    let engines: Vec<&'static str> = match args.compare {
+        true => COMPARED.map(EngineArg::name).to_vec(),
+        false => args.engines().into_iter().map(EngineArg::name).collect(),
+    };
+    let mut table = Table::new(args.table_kind(), &engines, &names, stdout())?;
+    for (game, name) in games.into_iter().zip(&names) {
+        let rows = match args.compare {
+            true => compare(args, game)?,
+            false => measure(args, game, &single(args), N_TURNS)?,
+        };
+        let lines: Result<Vec<Line>, _> = rows.iter().map(Line::try_from).collect();
+        table.game(name, &lines?)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The engines of a table, each with the same work.
+fn single(args: &Args) -> Vec<(EngineArg, Work)> {
+    let engines = args.engines().into_iter();
+    engines.map(|engine| (engine, args.work)).collect()
 }
 
 /// One process per game, so that each has its own peak of memory and none can harm another.
@@ -253,65 +328,117 @@ fn run_directory(args: &Args, directory: &PathBuf) -> anyhow::Result<ExitCode> {
     sheets.retain(|path| path.extension().is_some_and(|end| end == "kif"));
     sheets.sort();
     let own = std::env::current_exe().context("cannot find this program")?;
-    for sheet in sheets {
-        let mut command = Command::new(&own);
-        command
-            .arg("bench")
-            .arg(&sheet)
-            .args(["--engine", args.engine.name()]);
-        command.args([
-            "--seconds",
-            &args.seconds.to_string(),
-            "--seed",
-            &args.seed.to_string(),
-        ]);
-        command.args(["--setup-limit", &args.setup_limit.to_string()]);
-        command.args(["--simd", args.simd.name()]);
-        if args.no_jit {
-            command.arg("--no-jit");
+    let engines = args.engines();
+    if args.json {
+        for sheet in sheets {
+            for &engine in &engines {
+                let text = bench_process(args, &own, &sheet, engine)?;
+                stdout().lock().write_all(text.as_bytes())?;
+            }
         }
-        for pass in &args.without {
-            command.args(["--without", pass.name()]);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let names: Vec<String> = sheets
+        .iter()
+        .map(|sheet| stem(&sheet.to_string_lossy()))
+        .collect();
+    let engine_names: Vec<&'static str> = engines.iter().map(|engine| engine.name()).collect();
+    let mut table = Table::new(args.table_kind(), &engine_names, &names, stdout())?;
+    for (sheet, name) in sheets.iter().zip(&names) {
+        let mut lines = Vec::new();
+        for &engine in &engines {
+            let text = bench_process(args, &own, sheet, engine)?;
+            lines.push(serde_json::from_str::<Line>(&text)?);
         }
-        if args.setup_only {
-            command.arg("--setup-only");
-        }
-        let output = command
-            .stderr(Stdio::inherit())
-            .output()
-            .context("cannot start a process")?;
-        if output.status.success() {
-            stdout().lock().write_all(&output.stdout)?;
-        } else {
-            let name = sheet
-                .file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned())
-                .unwrap_or_default();
-            let error = Some(format!("the process ended with {}", output.status));
-            let row = Row {
-                game: name,
-                engine: args.engine.name(),
-                error,
-                ..Row::default()
-            };
-            writeln!(stdout().lock(), "{}", serde_json::to_string(&row)?)?;
-        }
+        table.game(name, &lines)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn bench(args: &Args, game: &str) -> anyhow::Result<Row> {
-    let (mut row, runner) = set_up(args, game, (args.engine, args.work))?;
-    if let Some(mut runner) = runner.filter(|_| !args.setup_only) {
-        let mut tally = Tally::new(runner.n_roles);
-        tally.play(&mut runner, args.seconds);
-        row.played = Some(tally.finish());
+/// Measures one game in a process of its own; the answer is a line of JSON.
+fn bench_process(
+    args: &Args,
+    program: &Path,
+    sheet: &Path,
+    engine: EngineArg,
+) -> anyhow::Result<String> {
+    let mut command = Command::new(program);
+    command.arg("bench").arg(sheet).arg("--json");
+    command.args(["--engine", engine.name(), "--work", args.work.name()]);
+    command.args(["--seconds", &args.seconds.to_string()]);
+    command.args(["--seed", &args.seed.to_string()]);
+    command.args(["--setup-limit", &args.setup_limit.to_string()]);
+    command.args(["--simd", args.simd.name()]);
+    if args.no_jit {
+        command.arg("--no-jit");
     }
-    row.peak_rss_mb = peak_rss_mb();
-    Ok(row)
+    for pass in &args.without {
+        command.args(["--without", pass.name()]);
+    }
+    if args.setup_only {
+        command.arg("--setup-only");
+    }
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start a process")?;
+    if output.status.success() {
+        return String::from_utf8(output.stdout).context("the process did not write text");
+    }
+    let row = Row {
+        game: stem(&sheet.to_string_lossy()),
+        engine: engine.name(),
+        error: Some(format!("the process ended with {}", output.status)),
+        ..Row::default()
+    };
+    Ok(serde_json::to_string(&row)? + "\n")
 }
 
-/// How many transitions per second something makes for one of something else.
+/// Plays a game on engines in turns, so that a busy machine slows all of them down alike.
+fn measure(
+    args: &Args,
+    game: &str,
+    kinds: &[(EngineArg, Work)],
+    n_turns: u32,
+) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut runs = Vec::new();
+    for &kind in kinds {
+        let (row, runner) = set_up(args, game, kind)?;
+        let runner = runner.filter(|_| !args.setup_only);
+        runs.extend(runner.map(|runner| (rows.len(), Tally::new(runner.n_roles), runner)));
+        rows.push(row);
+    }
+    for _ in 0..n_turns {
+        for (_, tally, runner) in &mut runs {
+            tally.play(runner, args.seconds / f64::from(n_turns));
+        }
+    }
+    for (idx, tally, _) in runs {
+        rows[idx].played = Some(tally.finish());
+    }
+    for row in &mut rows {
+        row.peak_rss_mb = peak_rss_mb();
+    }
+    Ok(rows)
+}
+
+/// Random games per second that the lanes engine plays on this thread.
+pub(crate) fn lanes_rate(grounded: &Arc<Grounded>, seconds: f64) -> f64 {
+    let program = Arc::clone(grounded.lanes_program());
+    let lanes = LanesRun::new(grounded, program, Work::Sums, 1);
+    let n_roles = grounded.program().roles.len();
+    let mut runner = Runner {
+        engine: Engine::Lanes(Box::new(lanes)),
+        n_roles,
+        rng: Xoshiro256PlusPlus::seed_from_u64(1),
+    };
+    let mut tally = Tally::new(n_roles);
+    tally.play(&mut runner, seconds);
+    tally.finish().playouts_per_s
+}
+
+/// How many transitions per second one engine makes for each one of another.
 #[derive(Serialize)]
 struct Ratio {
     game: String,
@@ -320,66 +447,42 @@ struct Ratio {
     transitions_ratio: f64,
 }
 
-/// Plays in turns, so that all see the same moods of the machine: on all engines, or, on the lanes, all kinds of work.
-fn compare(args: &Args, game: &str) -> anyhow::Result<()> {
-    const N_SLICES: u32 = 10;
-    let of_lanes = |work| (EngineArg::Lanes, work);
-    let (kinds, names): (Vec<_>, Vec<&'static str>) = match args.engine {
-        EngineArg::Lanes => (
-            Work::ALL.map(of_lanes).to_vec(),
-            Work::ALL.map(Work::name).to_vec(),
-        ),
-        _ => {
-            let engines = [EngineArg::Lanes, EngineArg::Scalar, EngineArg::Interpreter];
-            let kinds = engines.map(|engine| (engine, args.work));
-            (kinds.to_vec(), engines.map(EngineArg::name).to_vec())
-        }
+/// The engines of `--compare`, fastest first.
+const COMPARED: [EngineArg; 3] = [EngineArg::Lanes, EngineArg::Scalar, EngineArg::Interpreter];
+
+/// Plays on all engines in turns or, with `--engine lanes`, all kinds of work on the lanes.
+fn compare(args: &Args, game: &str) -> anyhow::Result<Vec<Row>> {
+    let kinds = match args.engine {
+        Some(EngineArg::Lanes) => Work::ALL.map(|work| (EngineArg::Lanes, work)).to_vec(),
+        _ => COMPARED.map(|engine| (engine, args.work)).to_vec(),
     };
-    let mut rows = Vec::new();
-    let mut runs = Vec::new();
-    for kind in kinds {
-        let (row, runner) = set_up(args, game, kind)?;
-        runs.extend(runner.map(|runner| (rows.len(), Tally::new(runner.n_roles), runner)));
-        rows.push(row);
-    }
-    for _ in 0..N_SLICES {
-        for (_, tally, runner) in &mut runs {
-            tally.play(runner, args.seconds / f64::from(N_SLICES));
-        }
-    }
-    for (idx, tally, _) in runs {
-        rows[idx].played = Some(tally.finish());
-    }
-    let mut out = stdout().lock();
-    for row in &mut rows {
-        row.peak_rss_mb = peak_rss_mb();
-        writeln!(out, "{}", serde_json::to_string(row)?)?;
-    }
-    let rates = rows
-        .iter()
-        .map(|row| row.played.as_ref().map(|played| played.transitions_per_s));
-    let rates: Vec<Option<f64>> = rates.collect();
-    let pairs: Vec<(usize, usize)> = match args.engine {
-        // What each kind of work costs.
-        EngineArg::Lanes => {
+    measure(args, game, &kinds, N_TURNS_COMPARED)
+}
+
+/// How the rows of [`compare`] compare: each engine with the next one, or each kind of work with its plain form.
+fn ratios(args: &Args, game: &str, rows: &[Row]) -> Vec<Ratio> {
+    let (names, pairs): (Vec<&'static str>, Vec<(usize, usize)>) = match args.engine {
+        Some(EngineArg::Lanes) => {
             let place = |work| Work::ALL.iter().position(|&other| other == work);
             let plain = |idx: usize| place(Work::ALL[idx].plain()).unwrap_or(0);
-            (1..rates.len()).map(|idx| (idx, plain(idx))).collect()
+            let pairs = (1..rows.len()).map(|idx| (idx, plain(idx))).collect();
+            (Work::ALL.map(Work::name).to_vec(), pairs)
         }
-        _ => (1..rates.len()).map(|idx| (idx - 1, idx)).collect(),
+        _ => {
+            let pairs = (1..rows.len()).map(|idx| (idx - 1, idx)).collect();
+            (COMPARED.map(EngineArg::name).to_vec(), pairs)
+        }
     };
-    for (of, to) in pairs {
-        if let [Some(of_rate), Some(to_rate)] = [rates[of], rates[to]] {
-            let ratio = Ratio {
-                game: stem(game),
-                of: names[of],
-                to: names[to],
-                transitions_ratio: of_rate / to_rate,
-            };
-            writeln!(out, "{}", serde_json::to_string(&ratio)?)?;
-        }
-    }
-    Ok(())
+    let rate = |idx: usize| Some(rows[idx].played.as_ref()?.transitions_per_s);
+    let ratio = |(first, second): (usize, usize)| {
+        Some(Ratio {
+            game: stem(game),
+            of: names[first],
+            to: names[second],
+            transitions_ratio: rate(first)? / rate(second)?,
+        })
+    };
+    pairs.into_iter().filter_map(ratio).collect()
 }
 
 /// Plays one game and writes lines `name=value`, as the GDL performance project reads them. A game that the chosen
@@ -389,17 +492,17 @@ fn gdl_perf(args: &Args, file: &str, out: &str, seconds: &str) -> anyhow::Result
         .parse()
         .ok()
         .filter(|seconds| (0.0..1e9).contains(seconds))
-        .with_context(|| format!("`{seconds}` is no number of seconds"))?;
+        .with_context(|| format!("`{seconds}` is not a number of seconds, such as 10 or 0.5"))?;
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("version=agon {version}\n");
-    let played =
-        set_up(args, file, (args.engine, args.work)).and_then(|(row, runner)| match runner {
-            Some(runner) => Ok(runner),
-            None => {
-                let (_, runner) = set_up(args, file, (EngineArg::Interpreter, args.work))?;
-                runner.with_context(|| row.error.unwrap_or_default())
-            }
-        });
+    let engine = args.engine.unwrap_or(EngineArg::Scalar);
+    let played = set_up(args, file, (engine, args.work)).and_then(|(row, runner)| match runner {
+        Some(runner) => Ok(runner),
+        None => {
+            let (_, runner) = set_up(args, file, (EngineArg::Interpreter, args.work))?;
+            runner.with_context(|| row.error.unwrap_or_default())
+        }
+    });
     let is_good = played.is_ok();
     match played {
         Ok(mut runner) => {
@@ -422,7 +525,7 @@ fn gdl_perf(args: &Args, file: &str, out: &str, seconds: &str) -> anyhow::Result
     Ok(ExitCode::from(u8::from(!is_good)))
 }
 
-/// Gets a game ready for an engine; without a runner, the row says why.
+/// Sets up a game for an engine; without a runner, the row says why.
 fn set_up(
     args: &Args,
     game: &str,
@@ -592,7 +695,7 @@ impl Tally {
         }
     }
 
-    /// Plays for so many seconds more. The clock is read now and then only.
+    /// Plays for `seconds` more. The clock is read only now and then.
     fn play(&mut self, runner: &mut Runner, seconds: f64) {
         let started = ThreadTime::now();
         for n_before in 0_u64.. {
@@ -646,7 +749,7 @@ fn ms(duration: Duration) -> f64 {
 
 /// The name of a game for a table: a file's name without its ending.
 pub(crate) fn stem(game: &str) -> String {
-    let path = std::path::Path::new(game);
+    let path = Path::new(game);
     path.file_stem().map_or_else(
         || game.to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
@@ -658,7 +761,7 @@ pub(crate) fn title(game: &str, about: Option<&About>) -> String {
     about.map_or_else(|| stem(game), |about| about.title.clone())
 }
 
-/// Most memory that this process has had, in megabytes; 0 where the system does not tell.
+/// The peak memory of this process in megabytes; 0 where the system does not tell.
 fn peak_rss_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! `agon fmt`: rulesheets in canonical layout.
+//! `agon fmt`: formats rulesheets.
 
 use std::fs;
 use std::io::{Read, Write, stdin, stdout};
@@ -10,11 +10,11 @@ use anyhow::Context;
 use crate::sheet::Sheet;
 use crate::terminal::render_options;
 
-/// Lay out rulesheets in canonical form, in place; comments and spelling are kept
+/// Format rulesheets in place; comments are kept
 #[derive(clap::Args)]
 #[command(
-    after_help = "A file that may not be written is printed instead. Exit code: 0 done, 1 a file is broken or, with
---check, not in canonical form, 2 a file cannot be read or written.
+    after_help = "The result of formatting a read-only file is printed instead. Names keep their spelling.
+Exit code: 0 success, 1 a file has syntax errors or, with --check, is not formatted, 2 a file cannot be read or written.
 
 Examples:
   agon fmt my_game.kif
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Rulesheets; `-` reads standard input and prints the result
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// Change nothing; exit 1 if a file is not in canonical form
+    /// Change nothing; exit with 1 if a file is not formatted
     #[arg(long)]
     check: bool,
     /// Print the result instead of writing the file
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                         render(finding, &source, &sheet.name, render_options())
                     );
                 }
-                eprintln!("{}: not changed, because it is broken", sheet.name);
+                eprintln!("{}: not changed, because it has syntax errors", sheet.name);
             }
         }
     }
@@ -73,15 +73,12 @@ fn from_stdin() -> anyhow::Result<Sheet> {
     })
 }
 
-/// Writes, prints or compares; false if `--check` finds a difference.
+/// Writes, prints or compares the result; false if `--check` finds a difference.
 fn deliver(args: &Args, file: &str, sheet: &Sheet, text: &[u8]) -> anyhow::Result<bool> {
     let is_same = text == sheet.bytes;
     if args.check {
         if !is_same {
-            eprintln!(
-                "{}: not in canonical form; run `agon fmt {file}`",
-                sheet.name
-            );
+            eprintln!("{}: not formatted; run `agon fmt {file}`", sheet.name);
         }
         return Ok(is_same);
     }

@@ -39,11 +39,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let rows: Vec<[String; 5]> = games.iter().map(|game| cells(&row(game))).collect();
     let head = ["name", "title", "roles", "kind", "tables"].map(str::to_owned);
     let widths: [usize; 5] = std::array::from_fn(|column| {
-        let of_column = rows
-            .iter()
-            .chain([&head])
-            .map(|row| row[column].chars().count());
-        of_column.max().unwrap_or(0)
+        let cells = rows.iter().chain([&head]);
+        let widths = cells.map(|row| row[column].chars().count());
+        widths.max().unwrap_or(0)
     });
     for row in [&head].into_iter().chain(&rows) {
         let cells: Vec<String> = row
@@ -57,7 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn cells(row: &Row<'_>) -> [String; 5] {
-    // Six roles would make a wide column of it.
+    // Six roles would make the column too wide.
     let roles = match row.roles.len() {
         0..=3 => row.roles.join(" "),
         n => format!("{} … ({n})", row.roles[0]),

@@ -1,8 +1,8 @@
-//! `agon heuristic`: what the rules alone say about moves.
+//! `agon heuristic`: the action heuristic that is generated from the rules.
 //!
-//! The goal of a role is taken back by one step and restricted to each of its moves; how true the formula of a move is in a state
-//! says how near to the goal it leads. The values of all legal moves are shown as a list, and on the board where moves go to
-//! cells; a formula is written out for a move that is asked for.
+//! The goal of a role is regressed by one step and restricted to each of its moves. The fuzzy truth of the formula of a
+//! move in a state estimates how close the move comes to the goal. The values of all legal moves are listed, and drawn on the
+//! board where moves go to cells. `--move` prints the formula of a move.
 
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
@@ -26,16 +26,17 @@ use crate::commands::bench::{stem, title};
 use crate::commands::search::follow;
 use crate::sheet::Sheet;
 
-/// So many moves are listed unless all are asked for.
+/// How many moves are listed without `--all`.
 const MOST_ROWS: usize = 12;
-/// So many persistent fluents are named unless all are asked for.
+/// How many persistent fluents are named without `--all`.
 const MOST_NAMES: usize = 8;
 
-/// Show what the rules alone say about moves
+/// Show the action heuristic that is generated from the rules
 #[derive(clap::Args)]
 #[command(
-    after_help = "A value says how near to its goal a move brings the role: 1 is there, 0 is never. The list of moves has one joint move
-per line, in the order of the roles; a match record will do too.
+    after_help = "A value between 0 and 1 estimates how close a move comes to the goal of the role.
+A file of moves has one joint move per line, in the order of the roles: (mark 2 2) noop.
+Exit code: 0 success, 1 the game gets no heuristic.
 
 Examples:
   agon heuristic tic_tac_toe
@@ -46,35 +47,35 @@ Examples:
 pub(crate) struct Args {
     /// A built-in game or the path of a rulesheet
     game: String,
-    /// Whose moves; otherwise those of the first role that has a choice
+    /// Role whose moves are evaluated [default: the first role that has a choice]
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Write out the formula of this move
+    /// Print the formula of this move
     #[arg(long = "move", value_name = "MOVE")]
-    of: Option<String>,
-    /// A file with the moves that lead to the state: one joint move per line, or a match record
+    mv: Option<String>,
+    /// Evaluate the position after the moves in a file: one joint move per line, or a match record
     #[arg(long, value_name = "FILE")]
     moves: Option<String>,
-    /// How true a fluent is that holds
+    /// Truth value of a fluent that holds, from 0.5 to 1
     #[arg(long, value_name = "P", default_value_t = 0.97, value_parser = truth)]
     p: f64,
-    /// Let all goals count, each by its value, and not the highest alone
+    /// Use all goals, weighted by their values, instead of the highest goal only
     #[arg(long)]
     all_goals: bool,
-    /// Use persistent fluents only, as in the paper, and not those that others keep false
+    /// Use persistent fluents only, as in the paper; without fluents that others keep false
     #[arg(long)]
     plain: bool,
-    /// Give up after so many seconds of making it
+    /// Give up generating it after S seconds
     #[arg(long, value_name = "S", default_value_t = 15.0, value_parser = seconds)]
     limit: f64,
-    /// Most lines of a formula
+    /// Print at most N lines of a formula
     #[arg(long, value_name = "N", default_value_t = 40)]
     lines: usize,
     /// Show all moves and all persistent fluents
     #[arg(long)]
     all: bool,
-    /// Search the state with so many simulations, with the heuristic and without, and show what it costs
-    #[arg(long, value_name = "PLAYOUTS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Search with and without the heuristic, N playouts each, and show what it costs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cost: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
@@ -86,7 +87,7 @@ fn truth(text: &str) -> Result<f64, String> {
     if (0.5..=1.0).contains(&p) {
         Ok(p)
     } else {
-        Err("it is between 0.5 and 1".to_owned())
+        Err("use a number from 0.5 to 1".to_owned())
     }
 }
 
@@ -95,11 +96,11 @@ fn seconds(text: &str) -> Result<f64, String> {
     if (0.0..=1e8).contains(&seconds) {
         Ok(seconds)
     } else {
-        Err("it takes between 0 and 100000000 seconds".to_owned())
+        Err("use a number of seconds from 0 to 100000000".to_owned())
     }
 }
 
-/// A truth value for people: four digits, or its order where it is tiny.
+/// A truth value for people: four digits, or scientific notation if it is tiny.
 pub(crate) fn truth_text(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let role = args.role.as_deref().map(|role| role_of(&game, role));
     let role = role.transpose()?;
     let Some(grounded) = game.grounded() else {
-        return none(args, &name, "the game does not ground");
+        return none(args, &name, "the game is too large to ground");
     };
     let options = Options {
         p: args.p,
@@ -150,7 +151,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The game gets no heuristic.
+/// Reports that the game gets no heuristic.
 fn none(args: &Args, name: &str, reason: &str) -> anyhow::Result<ExitCode> {
     if args.json {
         let object = json!({ "game": name, "signal": false, "reason": reason });
@@ -166,7 +167,10 @@ fn role_of(game: &Game, name: &str) -> anyhow::Result<RoleId> {
     found.with_context(|| {
         let roles = RoleId::all(game.n_roles()).map(|role| game.role_name(role));
         let roles: Vec<String> = roles.collect();
-        format!("there is no role `{name}`; there are {}", roles.join(", "))
+        format!(
+            "there is no role `{name}`; the roles are {}",
+            roles.join(", ")
+        )
     })
 }
 
@@ -189,15 +193,15 @@ struct Cost {
     /// Share of the time of the search.
     share: f64,
     ns_per_state: f64,
-    /// Simulations per second of work, compared with those without it.
+    /// Playouts per second, relative to those without it.
     relative: f64,
 }
 
-/// Rounds in which searches with and without the heuristic take turns; the median counts, so that it does not matter what else
-/// the machine did in some of them.
+/// Rounds in which searches with and without the heuristic take turns. The median counts, so that other work on the machine
+/// does not matter much.
 const ROUNDS: u64 = 9;
 
-/// Searches a state with each use of the heuristic, and without, by the time of this thread.
+/// Searches a state with each use of the heuristic and without it, in CPU time of this thread.
 fn costs(
     game: &Arc<Game>,
     state: &State,
@@ -219,7 +223,7 @@ fn costs(
         let mut ratios = Vec::new();
         let (mut time, mut states, mut spent) = (0.0, 0.0, 0.0);
         for round in 0..ROUNDS {
-            // Who comes second finds memory as the first left it, so they change places.
+            // The first search changes the state of the memory, so the order alternates.
             let mut order = ["trutman-uct", player];
             if round % 2 == 1 {
                 order.reverse();
@@ -268,15 +272,15 @@ impl Found {
         if !is_over {
             values = evaluate(game, &heuristic, &mut *machine, &state, role);
         }
-        let formula = match &args.of {
+        let formula = match &args.mv {
             None => None,
             Some(text) => {
-                let Some(of) = game.find_move(role, text) else {
-                    bail!("`{text}` is never a move of {}", game.role_name(role));
+                let Some(mv) = game.find_move(role, text) else {
+                    bail!("`{text}` is not a move of {}", game.role_name(role));
                 };
                 let program = game.grounded().expect("it has a heuristic").program();
-                let formula = heuristic.formula_text(program, role, of, args.lines.max(1));
-                Some((game.move_text(role, of), formula))
+                let formula = heuristic.formula_text(program, role, mv, args.lines.max(1));
+                Some((game.move_text(role, mv), formula))
             }
         };
         let has_choice = values.len() > 1;
@@ -319,12 +323,12 @@ impl Found {
         let moves = self
             .values
             .iter()
-            .map(|&(of, value)| json!({ "move": game.move_text(role, of), "value": value }));
+            .map(|&(mv, value)| json!({ "move": game.move_text(role, mv), "value": value }));
         let turns = self.heuristic.turns();
         let waiting = RoleId::all(game.n_roles()).zip(&turns.waiting);
         let waiting: Map<String, Value> = waiting
-            .map(|(role, of)| {
-                let text = of.map(|of| game.move_text(role, of));
+            .map(|(role, mv)| {
+                let text = mv.map(|mv| game.move_text(role, mv));
                 (game.role_name(role), text.into())
             })
             .collect();
@@ -345,24 +349,24 @@ impl Found {
             "signal": self.heuristic.has_signal(),
         });
         if !self.costs.is_empty() {
-            let cost = |of: &Cost| {
+            let cost = |cost: &Cost| {
                 json!({
-                    "player": of.player,
-                    "share": of.share,
-                    "ns_per_state": of.ns_per_state,
-                    "relative_simulations": of.relative,
+                    "player": cost.player,
+                    "share": cost.share,
+                    "ns_per_state": cost.ns_per_state,
+                    "relative_simulations": cost.relative,
                 })
             };
             object["costs"] = self.costs.iter().map(cost).collect();
         }
-        if let Some((of, formula)) = &self.formula {
-            object["formula"] = json!({ "move": of, "text": formula });
+        if let Some((mv, formula)) = &self.formula {
+            object["formula"] = json!({ "move": mv, "text": formula });
         }
         object
     }
 
-    fn total(&self, game: &Game, of: impl Fn(RoleId) -> usize) -> usize {
-        RoleId::all(game.n_roles()).map(of).sum()
+    fn total(&self, game: &Game, count: impl Fn(RoleId) -> usize) -> usize {
+        RoleId::all(game.n_roles()).map(count).sum()
     }
 
     fn show(
@@ -388,8 +392,8 @@ impl Found {
             writeln!(out, "{drawing}")?;
         }
         self.table(out, game, args.all)?;
-        if let Some((of, formula)) = &self.formula {
-            writeln!(out, "\nformula of {of}\n{formula}")?;
+        if let Some((mv, formula)) = &self.formula {
+            writeln!(out, "\nformula of {mv}\n{formula}")?;
         }
         self.summary(out, game, args.all)
     }
@@ -399,18 +403,18 @@ impl Found {
             writeln!(out, "\nthere are no legal moves in this state")?;
             return Ok(());
         }
-        let text = |of: MoveId| game.move_text(self.role, of);
+        let text = |mv: MoveId| game.move_text(self.role, mv);
         let n_rows = if shows_all { usize::MAX } else { MOST_ROWS };
         let rows = || self.values.iter().take(n_rows);
-        let width = rows().map(|&(of, _)| text(of).chars().count()).max();
+        let width = rows().map(|&(mv, _)| text(mv).chars().count()).max();
         let width = width.unwrap_or(0);
         writeln!(out)?;
-        for &(of, value) in rows() {
-            writeln!(out, "  {:width$}  {:>9}", text(of), truth_text(value))?;
+        for &(mv, value) in rows() {
+            writeln!(out, "  {:width$}  {:>9}", text(mv), truth_text(value))?;
         }
         if self.values.len() > n_rows {
             let n = self.values.len();
-            writeln!(out, "  … {n} moves in all (--all shows them)")?;
+            writeln!(out, "  … {n} moves in total (--all shows them)")?;
         }
         Ok(())
     }
@@ -449,7 +453,7 @@ impl Found {
             writeln!(
                 out,
                 "\n{:20} {:>8} {:>13} {:>12}",
-                "use", "time", "ns per state", "simulations"
+                "use", "time", "ns per state", "playouts"
             )?;
         }
         for cost in &self.costs {
@@ -468,14 +472,14 @@ impl Found {
         Ok(())
     }
 
-    /// The values on the board, as percent of the best, where every move goes to a cell.
+    /// The values on the board, in percent of the best one, if every move goes to a cell.
     fn drawing(&self, game: &Game, board: &Board) -> Option<String> {
         let best = self.values.first().map(|&(_, value)| value)?;
         let layer = board.layers.last()?;
         let mut cells: BTreeMap<(String, String), f64> = BTreeMap::new();
         let (columns, rows) = (places(&board.columns), places(&board.rows));
-        for &(of, value) in &self.values {
-            let term = Term::read(&game.move_text(self.role, of))?;
+        for &(mv, value) in &self.values {
+            let term = Term::read(&game.move_text(self.role, mv))?;
             let cell = cell(&term, layer, &columns, &rows)?;
             let highest = cells.entry(cell).or_insert(value);
             *highest = highest.max(value);
@@ -518,12 +522,12 @@ fn evaluate(
     }
     evaluator.load(state.words());
     let legal = machine.legal_moves(role).iter();
-    let mut values: Vec<(MoveId, f64)> = legal.map(|&of| (of, evaluator.value(of))).collect();
+    let mut values: Vec<(MoveId, f64)> = legal.map(|&mv| (mv, evaluator.value(mv))).collect();
     values.sort_by(|one, other| other.1.total_cmp(&one.1));
     values
 }
 
-/// All columns or rows, each as its coordinates with a blank between them.
+/// All columns or rows, each as its coordinates separated by blanks.
 fn places(lists: &[Vec<String>]) -> Vec<String> {
     let join = |places: Vec<String>, list: &Vec<String>| {
         let longer = places.iter().flat_map(|place| {
@@ -540,7 +544,7 @@ fn places(lists: &[Vec<String>]) -> Vec<String> {
     lists.iter().fold(vec![String::new()], join)
 }
 
-/// The cell that a move goes to: its arguments from the right that are coordinates as those of the fluents are.
+/// The cell that a move goes to: the rightmost arguments that are coordinates in the form of the fluents.
 fn cell(
     term: &Term,
     layer: &Layer,

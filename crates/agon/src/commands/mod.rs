@@ -3,10 +3,13 @@
 pub(crate) mod analyse;
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod experiment;
 pub(crate) mod fmt;
 pub(crate) mod games;
 pub(crate) mod heuristic;
+pub(crate) mod man;
 pub(crate) mod match_;
 pub(crate) mod params;
 pub(crate) mod perft;

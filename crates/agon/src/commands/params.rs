@@ -1,4 +1,4 @@
-//! `agon params`: every knob of the players, and every preset.
+//! `agon params`: every parameter of the players, and every preset.
 
 use std::io::{Write, stdout};
 use std::process::ExitCode;
@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use agon_search::{PRESETS, Params, Preset};
 use serde::Serialize;
 
-/// List the parameters of the players, or the presets
+/// List the players (presets) and the parameters of their search
 #[derive(clap::Args)]
 #[command(
-    after_help = "A PLAYER is a preset, with parameters after a colon: cadia-2008:exploration=50,mast_temperature=5.
+    after_help = "Commands that take a PLAYER accept a preset with changed parameters after a colon:
+cadia-2008:exploration=50,mast_temperature=5.
 
 Examples:
   agon params
@@ -17,7 +18,7 @@ Examples:
   agon params --json"
 )]
 pub(crate) struct Args {
-    /// List presets and how they differ from the defaults
+    /// List the presets and how they differ from the defaults
     #[arg(long)]
     presets: bool,
     /// Print one JSON object per line

@@ -1,4 +1,4 @@
-//! `agon perft`: how many joint-move sequences of each length a game has, the classic test of an engine.
+//! `agon perft`: counts the joint-move sequences of each length, the classic test of a move generator.
 
 use std::io::{Write, stdout};
 use std::process::ExitCode;
@@ -17,15 +17,14 @@ use serde::Serialize;
 use crate::commands::bench::{EngineArg, stem};
 use crate::sheet::Sheet;
 
-/// A depth that takes longer than this is announced.
+/// Progress is reported once counting has taken this long.
 const SLOW: Duration = Duration::from_secs(2);
 
-/// Count the joint-move sequences of each length
+/// Count the move sequences of each length, to test the engines
 #[derive(clap::Args)]
 #[command(
-    after_help = "A match that is over has no further moves. The table ends where no sequence goes on.
-
-A suite is a file with expected counts; its games are built in.
+    after_help = "A sequence ends where the game is over. The table ends at the longest sequence.
+A suite is a TOML file with the expected counts of built-in games.
 
 Examples:
   agon perft tic_tac_toe 9
@@ -36,32 +35,32 @@ pub(crate) struct Args {
     /// A built-in game or the path of a rulesheet
     #[arg(required_unless_present = "suite", conflicts_with = "suite")]
     game: Option<String>,
-    /// The longest sequences to count
+    /// Length of the longest sequences to count
     #[arg(required_unless_present = "suite", conflicts_with = "suite", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     depth: Option<u32>,
-    /// Compare with all counts of a file
+    /// Compare with the expected counts in a file
     #[arg(long, value_name = "FILE")]
     suite: Option<String>,
-    /// Of a suite: leave out greater counts
+    /// Skip expected counts of a suite that are greater than N
     #[arg(long, value_name = "N", requires = "suite", default_value_t = u64::MAX, hide_default_value = true)]
     most: u64,
-    /// Which engine to use; otherwise the network, or the interpreter if the game does not ground
+    /// Engine to use [default: scalar, or the interpreter if the game is too large to ground]
     #[arg(long, value_enum)]
     engine: Option<Engines>,
-    /// Print one JSON object
+    /// Print JSON: one object, or one per game and engine of a suite
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engines {
-    /// The reasoner on the rules
+    /// Evaluates the rules directly
     Interpreter,
-    /// The network, one state at a time
+    /// Evaluates a network of gates, one state at a time
     Scalar,
-    /// The network, many states at a time
+    /// Evaluates a network of gates, many states at a time
     Lanes,
-    /// All of them, for a suite
+    /// All engines, one after another; only with --suite
     All,
 }
 
@@ -78,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return run_suite(file, args);
     }
     let (Some(name), Some(depth)) = (&args.game, args.depth) else {
-        bail!("a game and a depth, or --suite FILE");
+        bail!("give a game and a depth, or --suite FILE");
     };
     let limits = Limits::default();
     let rules = Arc::new(Sheet::find(name, &limits)?.rules(&limits)?);
@@ -88,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(Engines::Interpreter) => Some(EngineArg::Interpreter),
         Some(Engines::Scalar) => Some(EngineArg::Scalar),
         Some(Engines::Lanes) => Some(EngineArg::Lanes),
-        Some(Engines::All) => bail!("--engine all is for a suite"),
+        Some(Engines::All) => bail!("--engine all needs --suite FILE"),
     };
     let (engine, mut counter) = counter(rules, engine)?;
     let job = Job {
@@ -114,7 +113,8 @@ struct Verdict<'a> {
 /// Compares every game of a file with its counts.
 fn run_suite(file: &str, args: &Args) -> anyhow::Result<ExitCode> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
-    let suite = suite::read(&text).with_context(|| format!("{file} is no file of counts"))?;
+    let suite =
+        suite::read(&text).with_context(|| format!("{file} is not a valid file of counts"))?;
     let engines: &[EngineArg] = match args.engine {
         Some(Engines::Interpreter) => &[EngineArg::Interpreter],
         None | Some(Engines::Scalar) => &[EngineArg::Scalar],
@@ -196,12 +196,14 @@ fn counter(rules: Arc<Rules>, engine: Option<EngineArg>) -> anyhow::Result<(Engi
             Ok((EngineArg::Lanes, Counter::Lanes(lanes, first)))
         }
         (Some(_), ..) => Ok((EngineArg::Scalar, Counter::Machine(game.machine()))),
-        (None, Some(error), Some(_)) => bail!("the network cannot play it: {error}"),
+        (None, Some(error), Some(_)) => {
+            bail!("this engine cannot play the game: {error}; use --engine interpreter")
+        }
         (None, ..) => Ok((EngineArg::Interpreter, Counter::Machine(game.machine()))),
     }
 }
 
-/// What to count and how to tell it.
+/// What to count and how to print it.
 struct Job<'a> {
     name: &'a str,
     depth: u32,
@@ -219,7 +221,7 @@ impl Job<'_> {
             writeln!(out, "{:>5} {:>20} {:>10}", "depth", "sequences", "seconds")?;
         }
         for depth in 1..=self.depth {
-            // Where no sequence goes on there are none of this length, nor of any greater one.
+            // If no sequence is this long, none is longer.
             let Some(count) = perft.next() else { break };
             counts.push(count);
             let elapsed = started.elapsed();
@@ -242,7 +244,7 @@ impl Job<'_> {
             writeln!(out, "{}", serde_json::to_string(&report)?)?;
         }
         match perft.take_fault() {
-            Some(fault) => bail!("the counts are wrong, the engine gave up: {fault}"),
+            Some(fault) => bail!("the counts are incomplete because the engine failed: {fault}"),
             None => Ok(()),
         }
     }

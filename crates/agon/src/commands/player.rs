@@ -1,7 +1,7 @@
-//! `agon player`: a GGP player on HTTP, for managers anywhere.
+//! `agon player`: runs as a GGP player over HTTP.
 //!
-//! It listens on this machine only unless told otherwise, says what it does on standard error, and with `--record` writes
-//! what it saw of each match into a folder. Names of files are numbers of ours: nothing of a message gets into a path.
+//! By default it accepts connections from this machine only. It logs to standard error, and with `--record` writes what it
+//! saw of each match into a folder. File names are made from numbers: no text of a message gets into a path.
 
 use std::collections::HashMap;
 use std::env;
@@ -24,48 +24,53 @@ use anyhow::Context;
 
 use crate::commands::match_::{any_seed, seconds};
 
-/// Bots that keep nothing between moves: for them, pondering is a waste.
+/// Bots that keep nothing between moves: for them, pondering is useless.
 const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
-/// Megabytes of a tree below which further matches do not share.
+/// Every match gets at least this many megabytes for its tree.
 const LEAST_MEMORY: u32 = 64;
-/// So often it looks for matches that were abandoned.
+/// How often to look for abandoned matches.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// Be a GGP player on HTTP, for managers anywhere
+/// Run as a GGP player over HTTP
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Answers INFO, PREVIEW, START, PLAY, STOP and ABORT of any GGP manager, such as `agon match`.
+There is no authentication: anyone who can reach the port can start matches.
+
+Examples:
   agon player
   agon player --port 9148 --player mc:most_steps=500
-  agon player --host 0.0.0.0 --matches 4 --record matches/")]
+  agon player --host 0.0.0.0 --matches 4 --record matches/"
+)]
 pub(crate) struct Args {
-    /// Address to listen on; 0.0.0.0 for everybody
+    /// Address to listen on; 0.0.0.0 accepts connections from other machines
     #[arg(long, value_name = "H", default_value = "127.0.0.1")]
     host: String,
-    /// Port to listen on; 0 for any that is free
+    /// Port to listen on; 0 picks a free port
     #[arg(long, value_name = "P", default_value_t = DEFAULT_PORT)]
     port: u16,
-    /// The bot that plays
+    /// Preset that plays, with parameters after a colon
     #[arg(long, value_name = "PLAYER", default_value = Preset::DEFAULT)]
     player: String,
-    /// Matches at a time, which share the memory of its trees; further managers are told that it is busy
+    /// Number of matches at a time; they share the memory for trees. Other managers are told that the player is busy
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     matches: u16,
-    /// Write a record of each match into this folder
+    /// Write a record of each match into this directory
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Its name, as managers see it
+    /// Name of the player, as managers see it
     #[arg(long, value_name = "NAME", default_value = "agon")]
     name: String,
-    /// How long before the clock runs out answers are ready; never more than an eighth of the clock
+    /// Answer this many seconds before the clock runs out; at most an eighth of the clock
     #[arg(long, value_name = "S", default_value = "0.2", value_parser = seconds)]
     margin: Duration,
-    /// How much of the start clock is spent on thinking ahead once the game is ready
+    /// Seconds of the start clock to spend on search once the game is compiled
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
     warm_up: Duration,
-    /// Seed of its bots
+    /// Seed of everything random; a new one each time if it is not given
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Say nothing about matches
+    /// Do not log
     #[arg(long)]
     quiet: bool,
 }
@@ -79,7 +84,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     preset.params.memory = memory.max(LEAST_MEMORY.min(preset.params.memory));
     let seed = args.seed.unwrap_or_else(|| any_seed(SystemTime::now()));
     let diary = args.record.as_deref().map(|folder| {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
         anyhow::Ok(Diary::new(folder, &preset, seed))
     });
     let diary = diary.transpose()?;
@@ -109,8 +115,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The allocator keeps for itself what was freed, and takes huge pages, unless its environment says otherwise when the
-/// program starts. A player lives for days and is busy for minutes, so it starts over, as the same process, with that said.
+/// By default the allocator keeps freed memory and uses huge pages. A player runs for days and is busy for minutes, so it
+/// should return memory. The allocator reads its settings from the environment when the program starts, so the program
+/// sets them and starts itself again, in the same process.
 #[cfg(unix)]
 fn start_thrifty() {
     use std::os::unix::process::CommandExt;
@@ -125,7 +132,7 @@ fn start_thrifty() {
     if let Ok(program) = env::current_exe() {
         let mut arguments = env::args_os();
         let name = arguments.next().unwrap_or_else(|| "agon".into());
-        // Only comes back if that cannot be done; then everything goes on as it is.
+        // This returns only if it fails; then the program goes on with the defaults.
         let _ = Command::new(program)
             .arg0(name)
             .args(arguments)
@@ -134,7 +141,7 @@ fn start_thrifty() {
     }
 }
 
-/// Where messages arrive.
+/// Answers the messages of managers.
 struct Desk {
     lobby: Lobby,
     diary: Option<Diary>,
@@ -142,7 +149,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Answers messages until somebody presses Ctrl-C.
+    /// Answers messages until Ctrl-C.
     fn serve(self: Arc<Desk>, server: Server) -> anyhow::Result<()> {
         let stop = StopFlag::new();
         let raise = stop.clone();
@@ -191,15 +198,15 @@ impl Desk {
 /// A line about a message.
 fn log(request: &Request, reply: &Reply, took: Duration) {
     let reply_text = match reply {
-        Reply::Move { of, thought } => {
+        Reply::Move { of: mv, thought } => {
             let thought = thought.as_ref().map(opinion).unwrap_or_default();
-            format!("{of}{thought}")
+            format!("{mv}{thought}")
         }
         other => agon_protocol::codec::write_reply(other),
     };
     let id = request.id().map(MatchId::as_str).unwrap_or_default();
     let what = match request {
-        // Managers ask that every few seconds.
+        // Managers ask this every few seconds.
         Request::Info => return,
         Request::Preview { .. } => "PREVIEW".to_owned(),
         Request::Start {
@@ -231,13 +238,13 @@ fn opinion(thought: &Thought) -> String {
     [value, by, note].into_iter().flatten().collect()
 }
 
-/// What came from elsewhere, fit for a terminal.
+/// Text of a message, made safe for a terminal.
 fn clean(text: &str) -> String {
     let tame = |c: char| if c.is_control() { '?' } else { c };
     text.chars().map(tame).take(300).collect()
 }
 
-/// Keeps what was seen of each match and writes it down at its end.
+/// Keeps what was seen of each match and writes a record at its end.
 struct Diary {
     folder: PathBuf,
     player: String,
@@ -260,9 +267,9 @@ struct Page {
     started: SystemTime,
     began: Instant,
     moves: Vec<Vec<String>>,
-    /// Milliseconds after the beginning when each state was heard of.
+    /// When each state was received, in milliseconds since the start.
     times: Vec<u64>,
-    /// How each move of ours came about, that of the step under way included.
+    /// What our player thought at each step, including the current one.
     thoughts: Vec<Option<Thought>>,
 }
 
@@ -323,7 +330,7 @@ impl Diary {
         }
     }
 
-    /// A match is over: its record is written, on a thread of its own because the manager need not wait for that.
+    /// Writes the record of a match that is over, on another thread so that the manager does not wait.
     fn close(&self, id: &MatchId, ending: Ending) {
         let mut pages = self.pages();
         let Some(page) = pages.open.remove(id) else {
@@ -352,7 +359,7 @@ impl Diary {
         });
     }
 
-    /// The player goes down: what is there is written, as far as a moment allows.
+    /// Writes the records of unfinished matches before the program ends; waits for half a second at most.
     fn close_all(&self) {
         let ids: Vec<MatchId> = self.pages().open.keys().cloned().collect();
         for id in &ids {
@@ -376,7 +383,7 @@ impl Page {
         }
     }
 
-    /// The record; the interpreter finds the states, because it is ready at once.
+    /// The record. The interpreter computes the states, because it needs no set-up.
     fn record(
         mut self,
         id: String,
@@ -447,7 +454,7 @@ impl Page {
     }
 }
 
-/// Somebody of whom a player knows nothing.
+/// The seat of a player that is unknown to us.
 fn stranger() -> SeatRecord {
     SeatRecord {
         player: "?".to_owned(),

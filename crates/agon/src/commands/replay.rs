@@ -1,8 +1,8 @@
 //! `agon replay`: steps through a match record and checks it against the rules.
 //!
-//! The rules are those of the record, or of a game that is named. `--verify` also lets every seat play again that can: one
-//! with a seed whose moves depend on no clock. Each is asked by itself, along the recorded moves, so that others who cannot
-//! be asked again do no harm.
+//! The rules are those of the record, or those of the game given by `--game`. `--verify` also runs the players again whose
+//! moves are repeatable: they have a seed and a limit that is not a clock. Each is asked on its own, along the recorded
+//! moves, so that the other players need not be repeatable.
 
 use std::fs;
 use std::io::{Write, stdout};
@@ -24,14 +24,14 @@ use crate::commands::match_::seconds;
 use crate::sheet::Sheet;
 use crate::watch::Show;
 
-/// Bots that need no clock and no count.
+/// Bots that need no limit: their moves depend on the seed only.
 const INSTANT: &[&str] = &["random", "legal"];
-/// Nobody who works gets here.
+/// No working player takes this long.
 const WATCHDOG: Duration = Duration::from_secs(600);
 
 /// Step through a match record and check it against the rules
 #[derive(clap::Args)]
-#[command(after_help = "Exit code 0 if the record is valid, 1 if it is not.
+#[command(after_help = "Exit code: 0 the record is valid, 1 it is not.
 
 Examples:
   agon replay match.json
@@ -40,19 +40,19 @@ Examples:
 pub(crate) struct Args {
     /// A match record, as JSON
     file: String,
-    /// The game, if the record has no rules: a built-in one or the path of a rulesheet
+    /// The game, if the record contains no rules: a built-in game or the path of a rulesheet
     #[arg(long, value_name = "GAME")]
     game: Option<String>,
-    /// Let seeded players play again and compare their moves
+    /// Also run seeded players again and compare their moves
     #[arg(long)]
     verify: bool,
     /// Show only the last step
     #[arg(long)]
     quiet: bool,
-    /// Print the findings as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Stop grounding after so many seconds and use the interpreter
+    /// Give up compiling after S seconds and use the interpreter
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     setup_limit: Duration,
 }
@@ -70,7 +70,7 @@ struct Findings {
     verified: Option<Vec<SeatFindings>>,
 }
 
-/// What became of a seat that played again.
+/// The result of running a player again.
 #[derive(Serialize)]
 struct SeatFindings {
     role: String,
@@ -79,7 +79,7 @@ struct SeatFindings {
     moves: usize,
     /// The first difference.
     difference: Option<String>,
-    /// Why it could not play again.
+    /// Why it could not be run again.
     skipped: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut error = replay(&game, &record).err().map(|error| error.to_string());
     let known_hash = record.agon.as_ref().map(|details| &details.rules_hash);
     if error.is_none() && known_hash.is_some_and(|known| *known != hash) {
-        error = Some("the rules are not those of the match: their hash differs".to_owned());
+        error = Some("these are not the rules of the match: the hashes differ".to_owned());
     }
     let verified = args.verify.then(|| verify(&game, &record));
     let is_verified = verified
@@ -130,12 +130,15 @@ fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
     if let Some(sheet) = details.and_then(|details| details.rules.as_ref()) {
         return match check(&parse(sheet.as_bytes(), &limits)) {
             Ok(rules) => Ok(rules),
-            Err(_) => bail!("the rules in {} cannot be played", args.file),
+            Err(_) => bail!(
+                "the rules in {} have errors; name the game with --game",
+                args.file
+            ),
         };
     }
     match details.and_then(|details| games::find(&details.game)) {
         Some(built_in) => Sheet::find(built_in.name, &limits)?.rules(&limits),
-        None => bail!("{} has no rules; name its game with --game", args.file),
+        None => bail!("{} contains no rules; name the game with --game", args.file),
     }
 }
 
@@ -160,7 +163,7 @@ fn show(args: &Args, game: &Game, record: &MatchRecord) -> anyhow::Result<()> {
         let mut joint = Vec::new();
         for (role, text) in RoleId::all(game.n_roles()).zip(moves) {
             let legal = machine.legal_moves(role).iter();
-            let legal = legal.map(|&of| (of, game.move_text(role, of)));
+            let legal = legal.map(|&mv| (mv, game.move_text(role, mv)));
             joint.extend(Term::read(text).ok().and_then(|term| term.pick(legal)));
         }
         if joint.len() != game.n_roles() {
@@ -177,8 +180,8 @@ fn tell(findings: &Findings) -> std::io::Result<()> {
     let mut out = stdout();
     writeln!(out)?;
     match &findings.error {
-        Some(error) => writeln!(out, "the record does not fit the rules: {error}")?,
-        None => writeln!(out, "the record fits the rules")?,
+        Some(error) => writeln!(out, "invalid: {error}")?,
+        None => writeln!(out, "valid: the record follows the rules")?,
     }
     for seat in findings.verified.iter().flatten() {
         let SeatFindings {
@@ -190,19 +193,19 @@ fn tell(findings: &Findings) -> std::io::Result<()> {
         } = seat;
         let words = match (difference, skipped) {
             (Some(difference), _) => format!("differs: {difference}"),
-            (None, Some(reason)) => format!("cannot play again: {reason}"),
-            (None, None) => format!("plays the same {moves} moves again"),
+            (None, Some(reason)) => format!("not run again: {reason}"),
+            (None, None) => format!("made the same {moves} moves again"),
         };
         writeln!(out, "{role}  {player}  {words}")?;
     }
     Ok(())
 }
 
-/// Lets every seat that can play again.
+/// Runs every player again whose moves are repeatable.
 fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
     let seats = record.agon.as_ref().map(|details| details.seats.as_slice());
     let seats = seats.unwrap_or_default();
-    let of_role = |role: RoleId| {
+    let verify_role = |role: RoleId| {
         let seat = seats.get(role.idx());
         let mut findings = SeatFindings {
             role: game.role_name(role),
@@ -211,18 +214,18 @@ fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
             difference: None,
             skipped: None,
         };
-        match seat.map_or(Err("nothing is known of it".to_owned()), again) {
+        match seat.map_or(Err("the record does not describe it".to_owned()), again) {
             Ok(player) => play_again(game, record, role, player, &mut findings),
             Err(reason) => findings.skipped = Some(reason),
         }
         findings
     };
-    RoleId::all(game.n_roles()).map(of_role).collect()
+    RoleId::all(game.n_roles()).map(verify_role).collect()
 }
 
-/// The player of a seat as it was, or why it cannot be had.
+/// The player of a seat as it was, or why it cannot be run again.
 fn again(seat: &SeatRecord) -> Result<(Preset, Settings), String> {
-    let preset = Preset::parse(&seat.player).map_err(|_| "it is no player of ours")?;
+    let preset = Preset::parse(&seat.player).map_err(|_| "it is not a player of Agon")?;
     let values: Vec<(String, String)> = preset
         .params
         .values()
@@ -231,7 +234,7 @@ fn again(seat: &SeatRecord) -> Result<(Preset, Settings), String> {
         .collect();
     let is_same = |(name, value): &(String, String)| seat.parameters.get(name) == Some(value);
     if !values.iter().all(is_same) {
-        return Err("its parameters have other values now".to_owned());
+        return Err("the defaults of its parameters have changed".to_owned());
     }
     let seed = seat.seed.ok_or("it has no seed")?;
     let budget = seat.budget.as_deref().and_then(read_budget);
@@ -299,14 +302,14 @@ fn play_again(
             return;
         };
         let now = match &reply {
-            Reply::Move { of, .. } => of.to_string(),
+            Reply::Move { of: mv, .. } => mv.to_string(),
             other => agon_protocol::codec::write_reply(other),
         };
         if !was_fault {
             findings.moves += 1;
             if now != recorded.as_str() {
                 let step = idx + 1;
-                findings.difference = Some(format!("step {step}: {recorded} then, {now} now"));
+                findings.difference = Some(format!("step {step}: recorded {recorded}, now {now}"));
                 return;
             }
         }

@@ -1,7 +1,7 @@
-//! `agon search`: thinks about one state and tells everything that it found.
+//! `agon search`: searches one position and shows everything that was found.
 //!
-//! The state is the initial one or what a list of moves leads to. One search serves all roles: each has its own counts and
-//! means at the root. Bots without a tree are asked for each role that has a choice.
+//! The position is the initial state, or the state after a list of moves. One search serves all roles: each has its own
+//! counts and means at the root. Bots without a tree are asked once for each role that has a choice.
 
 use std::fs;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -22,19 +22,19 @@ use crate::commands::bench::{SimdArg, stem, title};
 use crate::commands::heuristic::truth_text;
 use crate::sheet::Sheet;
 
-/// Seconds if nothing else is said.
+/// Seconds to search by default.
 const SECONDS: f64 = 5.0;
-/// So many moves of a role are shown unless all are asked for.
+/// How many moves of a role are shown without `--all`.
 const MOST_ROWS: usize = 12;
-/// So many steps of the principal line are shown.
+/// How many steps of the principal line are shown.
 const MOST_LINE: usize = 12;
-/// Progress is drawn at most so often.
+/// The shortest time between two updates of the progress line.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Think about one state and show what was found
+/// Analyse a position: values of all moves and the best one
 #[derive(clap::Args)]
 #[command(
-    after_help = "The list of moves has one joint move per line, in the order of the roles: (mark 2 2) noop. A match record will do too.
+    after_help = "A file of moves has one joint move per line, in the order of the roles: (mark 2 2) noop.
 
 Examples:
   agon search connect_four
@@ -44,28 +44,28 @@ Examples:
 pub(crate) struct Args {
     /// A built-in game or the path of a rulesheet
     game: String,
-    /// Who thinks: a preset, with parameters after a colon
+    /// Preset that searches, with parameters after a colon
     #[arg(long, value_name = "PLAYER", default_value = Preset::DEFAULT)]
     player: String,
-    /// A file with the moves that lead to the state: one joint move per line, or a match record
+    /// Analyse the position after the moves in a file: one joint move per line, or a match record
     #[arg(long, value_name = "FILE")]
     moves: Option<String>,
-    /// Seconds to think [default: 5]
+    /// Seconds to search [default: 5]
     #[arg(long, value_name = "S", group = "limit", value_parser = seconds)]
     time: Option<f64>,
-    /// Simulations
+    /// Stop after N playouts
     #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
     playouts: Option<u64>,
-    /// State transitions
+    /// Stop after N state transitions
     #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
     transitions: Option<u64>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Vectors of the lanes engine; what is found does not depend on them
+    /// Vector instructions of the lanes engine; they do not change the result
     #[arg(long, value_enum, default_value = "auto")]
     simd: SimdArg,
-    /// Never make machine code
+    /// Do not compile to machine code
     #[arg(long)]
     no_jit: bool,
     /// Show all moves of each role
@@ -81,7 +81,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     if seconds > 0.0 && seconds <= 1e8 {
         Ok(seconds)
     } else {
-        Err("it takes between 0 and 100000000 seconds".to_owned())
+        Err("use a number of seconds between 0 and 100000000".to_owned())
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut machine = game.machine();
     machine.load(&state);
     if machine.is_terminal() {
-        bail!("the match is over in this state: there is nothing to search");
+        bail!("the game is over in this position: there is nothing to search");
     }
     let found = Found::search(&game, &mut *bot, &state, args)?;
     let mut out = stdout().lock();
@@ -116,11 +116,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Follows the moves of a file; the bot is told, as in a match.
+/// Follows the moves in a file. The bot is told of each, as in a match.
 pub(crate) fn follow(game: &Game, file: &str, bot: &mut dyn Bot) -> anyhow::Result<State> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
-    let steps =
-        steps(&text, game.n_roles()).with_context(|| format!("{file} has no list of moves"))?;
+    let steps = steps(&text, game.n_roles())
+        .with_context(|| format!("{file} is not a valid file of moves"))?;
     let mut machine = game.machine();
     for (number, step) in steps.iter().enumerate() {
         let number = number + 1;
@@ -132,19 +132,19 @@ pub(crate) fn follow(game: &Game, file: &str, bot: &mut dyn Bot) -> anyhow::Resu
             );
         }
         if machine.is_terminal() {
-            bail!("{file}: the match is over before step {number}");
+            bail!("{file}: the game is over before step {number}");
         }
         let mut joint = Vec::new();
         for (role, term) in RoleId::all(game.n_roles()).zip(step) {
             let legal = machine.legal_moves(role).iter();
-            let of = term.pick(legal.map(|&of| (of, game.move_text(role, of))));
-            let Some(of) = of else {
+            let mv = term.pick(legal.map(|&mv| (mv, game.move_text(role, mv))));
+            let Some(mv) = mv else {
                 bail!(
                     "{file}: step {number}: `{term}` is not legal for {}",
                     game.role_name(role)
                 );
             };
-            joint.push(of);
+            joint.push(mv);
         }
         let joint = JointMove::new(joint);
         machine.advance(&joint);
@@ -157,7 +157,7 @@ pub(crate) fn follow(game: &Game, file: &str, bot: &mut dyn Bot) -> anyhow::Resu
 fn steps(text: &str, n_roles: usize) -> anyhow::Result<Vec<Vec<Term>>> {
     if text.trim_start().starts_with('{') {
         let record: agon_arena::MatchRecord = serde_json::from_str(text)?;
-        let step = |moves: &Vec<String>| moves.iter().map(|of| Ok(Term::read(of)?)).collect();
+        let step = |moves: &Vec<String>| moves.iter().map(|mv| Ok(Term::read(mv)?)).collect();
         return record.moves.iter().map(step).collect();
     }
     let lines = text
@@ -169,7 +169,7 @@ fn steps(text: &str, n_roles: usize) -> anyhow::Result<Vec<Vec<Term>>> {
         .collect()
 }
 
-/// The moves of a line. Brackets around all of them may be there or not.
+/// The moves of a line, with or without brackets around all of them.
 fn terms(line: &str, n_roles: usize) -> anyhow::Result<Vec<Term>> {
     let moves = Term::read(&format!("({line})"))?.members();
     let inner = moves.first().map(Term::members).unwrap_or_default();
@@ -179,7 +179,7 @@ fn terms(line: &str, n_roles: usize) -> anyhow::Result<Vec<Term>> {
 
 /// What a search found.
 struct Found {
-    /// The search that took the time; its moves are those of one role.
+    /// The report of the first search; its moves are those of one role.
     report: Report,
     account: Account,
 }
@@ -229,11 +229,11 @@ impl Found {
     }
 
     fn json(&self, game: &Game, name: &str, preset: &Preset, args: &Args) -> Value {
-        let text = |role: RoleId, of: MoveId| game.move_text(role, of);
+        let text = |role: RoleId, mv: MoveId| game.move_text(role, mv);
         let roles = || RoleId::all(game.n_roles());
         let mut root = Map::new();
         for (role, moves) in roles().zip(&self.account.roles) {
-            let moves = moves.iter().map(|of| move_json(&text(role, of.of), of));
+            let moves = moves.iter().map(|mv| move_json(&text(role, mv.of), mv));
             root.insert(game.role_name(role), moves.collect());
         }
         let joint = |joint: &JointMove| -> Value {
@@ -252,7 +252,7 @@ impl Found {
             "game": name,
             "player": preset.to_string(),
             "seed": args.seed,
-            "best": roles().zip(&self.account.best).map(|(role, &of)| text(role, of)).collect::<Vec<_>>(),
+            "best": roles().zip(&self.account.best).map(|(role, &mv)| text(role, mv)).collect::<Vec<_>>(),
             "value": self.report.value,
             "playouts": self.report.playouts,
             "transitions": self.report.transitions,
@@ -312,7 +312,7 @@ impl Found {
             );
         }
         let columns = Columns::of(moves);
-        let texts: Vec<String> = moves.iter().map(|of| game.move_text(role, of.of)).collect();
+        let texts: Vec<String> = moves.iter().map(|mv| game.move_text(role, mv.of)).collect();
         let width = texts
             .iter()
             .map(|text| text.chars().count())
@@ -320,12 +320,12 @@ impl Found {
             .unwrap_or(0);
         let width = width.max(name.chars().count()).max(4);
         writeln!(out, "\n  {name:width$}  {}", columns.head())?;
-        let n_visits: u64 = moves.iter().map(|of| of.visits).sum();
+        let n_visits: u64 = moves.iter().map(|mv| mv.visits).sum();
         let n_rows = if shows_all { moves.len() } else { MOST_ROWS };
-        let is_shown = |(idx, of): &(usize, &MoveAccount)| *idx < n_rows || of.of == best;
-        for (idx, of) in moves.iter().enumerate().filter(is_shown) {
-            let mark = if of.of == best { '*' } else { ' ' };
-            let row = columns.row(of, n_visits);
+        let is_shown = |(idx, mv): &(usize, &MoveAccount)| *idx < n_rows || mv.of == best;
+        for (idx, mv) in moves.iter().enumerate().filter(is_shown) {
+            let mark = if mv.of == best { '*' } else { ' ' };
+            let row = columns.row(mv, n_visits);
             writeln!(
                 out,
                 "{}",
@@ -333,7 +333,7 @@ impl Found {
             )?;
         }
         if moves.len() > n_rows {
-            writeln!(out, "  … {} moves in all (--all shows them)", moves.len())?;
+            writeln!(out, "  … {} moves in total (--all shows them)", moves.len())?;
         }
         Ok(())
     }
@@ -399,22 +399,22 @@ impl Found {
     }
 }
 
-fn move_json(text: &str, of: &MoveAccount) -> Value {
-    let (low, high) = of.bounds;
+fn move_json(text: &str, mv: &MoveAccount) -> Value {
+    let (low, high) = mv.bounds;
     json!({
         "move": text,
-        "visits": of.visits,
-        "mean": of.mean,
-        "value": of.value,
-        "rave": of.rave,
-        "mast": of.mast,
-        "heuristic": of.heuristic,
+        "visits": mv.visits,
+        "mean": mv.mean,
+        "value": mv.value,
+        "rave": mv.rave,
+        "mast": mv.mast,
+        "heuristic": mv.heuristic,
         "proven": (low == high).then_some(low),
         "bounds": [low, high],
     })
 }
 
-/// Which columns there is something for.
+/// Which columns have values.
 struct Columns {
     has_rave: bool,
     has_mast: bool,
@@ -425,10 +425,10 @@ struct Columns {
 impl Columns {
     fn of(moves: &[MoveAccount]) -> Columns {
         Columns {
-            has_rave: moves.iter().any(|of| of.rave.is_some()),
-            has_mast: moves.iter().any(|of| of.mast.is_some()),
-            has_heuristic: moves.iter().any(|of| of.heuristic.is_some()),
-            has_proof: moves.iter().any(|of| of.bounds != (0.0, 100.0)),
+            has_rave: moves.iter().any(|mv| mv.rave.is_some()),
+            has_mast: moves.iter().any(|mv| mv.mast.is_some()),
+            has_heuristic: moves.iter().any(|mv| mv.heuristic.is_some()),
+            has_proof: moves.iter().any(|mv| mv.bounds != (0.0, 100.0)),
         }
     }
 
@@ -448,24 +448,24 @@ impl Columns {
         head
     }
 
-    fn row(&self, of: &MoveAccount, n_visits: u64) -> String {
+    fn row(&self, mv: &MoveAccount, n_visits: u64) -> String {
         let number = |value: Option<f64>| {
             value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
         };
-        let share = 100.0 * of.visits as f64 / n_visits.max(1) as f64;
-        let mean = number((of.visits > 0).then_some(of.mean));
-        let mut row = format!("{:>9} {share:>5.1}% {mean:>6}", of.visits);
-        for (value, is_there) in [(of.rave, self.has_rave), (of.mast, self.has_mast)] {
+        let share = 100.0 * mv.visits as f64 / n_visits.max(1) as f64;
+        let mean = number((mv.visits > 0).then_some(mv.mean));
+        let mut row = format!("{:>9} {share:>5.1}% {mean:>6}", mv.visits);
+        for (value, is_there) in [(mv.rave, self.has_rave), (mv.mast, self.has_mast)] {
             if is_there {
                 row.push_str(&format!(" {:>6}", number(value)));
             }
         }
         if self.has_heuristic {
-            let value = of.heuristic.map_or_else(|| "-".to_owned(), truth_text);
+            let value = mv.heuristic.map_or_else(|| "-".to_owned(), truth_text);
             row.push_str(&format!(" {value:>9}"));
         }
         if self.has_proof {
-            row.push_str(&match of.bounds {
+            row.push_str(&match mv.bounds {
                 (low, high) if low == high => format!("  {low}"),
                 (0.0, 100.0) => String::new(),
                 (low, high) => format!("  {low} to {high}"),
@@ -475,7 +475,7 @@ impl Columns {
     }
 }
 
-/// Thinks for a role, and shows how it goes if somebody is there to see it.
+/// Searches for a role, and shows progress on a terminal.
 fn think(game: &Game, bot: &mut dyn Bot, state: &State, role: RoleId, args: &Args) -> Decision {
     let is_counted = args.playouts.is_some() || args.transitions.is_some();
     let time = args.time.or((!is_counted).then_some(SECONDS));
@@ -507,7 +507,7 @@ fn think(game: &Game, bot: &mut dyn Bot, state: &State, role: RoleId, args: &Arg
     decision
 }
 
-/// What can be told of bots that keep nothing.
+/// The account of bots that keep nothing.
 fn plain_account(legal: &[Vec<MoveId>], decisions: &[(RoleId, Decision)]) -> Account {
     let mut account = Account {
         roles: Vec::new(),
@@ -523,14 +523,14 @@ fn plain_account(legal: &[Vec<MoveId>], decisions: &[(RoleId, Decision)]) -> Acc
         if let Some((_, decision)) = decision {
             account.best[idx] = decision.of;
         }
-        let known = |of: MoveId| weighed.iter().find(|one| one.of == of);
+        let known = |mv: MoveId| weighed.iter().find(|one| one.of == mv);
         let mut rows: Vec<MoveAccount> = moves
             .iter()
-            .map(|&of| MoveAccount {
-                of,
-                visits: known(of).map_or(0, |one| one.visits),
-                mean: known(of).map_or(0.0, |one| one.mean),
-                value: known(of).map_or(0.0, |one| one.mean),
+            .map(|&mv| MoveAccount {
+                of: mv,
+                visits: known(mv).map_or(0, |one| one.visits),
+                mean: known(mv).map_or(0.0, |one| one.mean),
+                value: known(mv).map_or(0.0, |one| one.mean),
                 rave: None,
                 mast: None,
                 heuristic: None,

@@ -1,11 +1,11 @@
 //! `agon verify`: replays oracle traces on the engines and compares everything that was recorded.
 //!
-//! For every state of every playout: the fluents, the legal moves of each role, whether it is terminal, and all goal
-//! values. The recorded joint move then leads to the next state. One line per game and engine, in the order of the
-//! names whatever order they finish in; a difference ends its game, and is shown with the place and the first terms
-//! that are missing or too many.
+//! For every state of every playout it compares the fluents, the legal moves of each role, whether the state is terminal,
+//! and all goal values. The recorded joint move then leads to the next state. There is one line per game and engine, in
+//! order of the names. The first difference ends a game; it is shown with its place and with the first terms that are
+//! missing or unexpected.
 //!
-//! Text is compared in lower case, as traces have it.
+//! Texts are compared in lower case, as in the traces.
 
 use std::fmt;
 use std::fs;
@@ -28,31 +28,35 @@ use clap::ValueEnum;
 use crate::commands::bench::SimdArg;
 use crate::trace::{Hash, Playout, Step, Trace};
 
-/// Replay recorded playouts on the engines and compare states, legal moves and goals
+/// Replay recorded games on the engines and compare every state
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Example: agon verify --games games --traces traces --engine interpreter ticTacToe chess"
+    after_help = "Compares states, legal moves, terminal states and goals. Exit code: 0 no difference, 1 a game failed.
+
+Examples:
+  agon verify --games sheets --traces traces
+  agon verify --games sheets --traces traces --engine interpreter ticTacToe chess"
 )]
 pub(crate) struct Args {
-    /// Directory of the rulesheets, NAME.kif
+    /// Directory with the rulesheets, NAME.kif
     #[arg(long, value_name = "DIR")]
     games: PathBuf,
-    /// Directory of the traces, NAME.jsonl.gz
+    /// Directory with the traces, NAME.jsonl.gz
     #[arg(long, value_name = "DIR")]
     traces: PathBuf,
-    /// Which engine to verify
+    /// Engine to verify
     #[arg(long, value_enum, default_value_t = Engines::All)]
     engine: Engines,
-    /// Vectors of the lanes engine
+    /// Vector instructions of the lanes engine
     #[arg(long, value_enum, default_value = "auto")]
     simd: SimdArg,
-    /// Never make machine code
+    /// Do not compile to machine code
     #[arg(long)]
     no_jit: bool,
-    /// How many games to verify at a time [default: one per core]
+    /// Number of games to verify at a time [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Names of games [default: every rulesheet in the directory]
+    /// Names of the games [default: every rulesheet in the directory]
     #[arg(value_name = "GAME")]
     names: Vec<String>,
 }
@@ -60,17 +64,17 @@ pub(crate) struct Args {
 /// The choice of `--engine`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 enum Engines {
-    /// The reasoner on the rules
+    /// Evaluates the rules directly
     Interpreter,
-    /// The network, one state at a time
+    /// Evaluates a network of gates, one state at a time
     Scalar,
-    /// The network, many playouts at a time
+    /// Evaluates a network of gates, hundreds of states at a time
     Lanes,
-    /// All of them
+    /// All engines
     All,
 }
 
-/// Verifies and prints one line per game and engine, then the sums.
+/// Verifies the games and prints one line per game and engine, then the totals.
 ///
 /// # Errors
 /// If a directory cannot be read, or the engine does not exist.
@@ -107,7 +111,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// An engine that exists.
+/// An engine with its options.
 #[derive(Clone, Copy)]
 enum Engine {
     Interpreter,
@@ -148,7 +152,7 @@ enum Outcome {
         n_states: usize,
     },
     Failed(String),
-    /// The game does not ground, so an engine that needs it to has nothing to run.
+    /// The game is too large to ground, so this engine cannot run it.
     Skipped(String),
 }
 
@@ -210,7 +214,7 @@ fn all_games(directory: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Does numbered pieces of work on several threads and takes the results in the order of their numbers.
+/// Does numbered pieces of work on several threads and passes on the results in order.
 fn in_order<T: Send>(
     n_pieces: usize,
     n_threads: usize,
@@ -225,7 +229,7 @@ fn in_order<T: Send>(
             scope.spawn(move || {
                 let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
                 for number in numbers.take_while(|&number| number < n_pieces) {
-                    // The receiver is only gone if its thread panicked; then nobody wants results.
+                    // The receiver is gone only if its thread panicked.
                     let _ = sender.send((number, work(number)));
                 }
             });
@@ -305,7 +309,7 @@ fn verify_engine(engine: Engine, rules: &Arc<Rules>, trace: &Trace) -> Outcome {
     }
 }
 
-/// Asked by the grounder: true once a game has had time enough.
+/// Tells the grounder to stop after a minute.
 fn patience() -> impl Fn() -> bool {
     let deadline = Instant::now() + Duration::from_secs(60);
     move || Instant::now() > deadline
@@ -320,7 +324,7 @@ fn verify_scalar(game: &Arc<Grounded>, rules: &Rules, trace: &Trace) -> Result<u
     compare(&mut game.machine(), &names, game.initial_state(), trace)
 }
 
-/// All playouts of the trace at once, one step after the other: `expand` shows the states, `advance` leads on.
+/// Replays all playouts of a trace at once, step by step: `expand` evaluates the states, `advance` makes the moves.
 fn verify_lanes(
     game: &Grounded,
     layout: &LayoutOptions,
@@ -378,7 +382,7 @@ fn see(game: &Grounded, lanes: &mut Lanes, sights: &mut [Sight], which: &[usize]
     });
 }
 
-/// Makes the joint moves that were asked for.
+/// Makes the joint moves that were requested.
 fn lead_on(lanes: &mut Lanes, sights: &mut [Sight]) {
     let moving: Vec<usize> = (0..sights.len())
         .filter(|&idx| sights[idx].joint.is_some())
@@ -398,7 +402,7 @@ fn lead_on(lanes: &mut Lanes, sights: &mut [Sight]) {
     });
 }
 
-/// A state that lanes have seen. As a machine it only knows this one, and keeps the joint move that it is given.
+/// A state as the lanes evaluated it. As a machine it knows only this state, and keeps the joint move that it is given.
 #[derive(Clone)]
 struct Sight {
     state: State,
@@ -470,7 +474,7 @@ fn verify_interpreter(rules: &Arc<Rules>, trace: &Trace) -> Result<usize, String
     )
 }
 
-/// How an engine calls things.
+/// How an engine names fluents and moves.
 struct Names<'a> {
     fluents: &'a dyn Fn(&State) -> Vec<String>,
     move_text: &'a dyn Fn(RoleId, MoveId) -> String,
@@ -504,7 +508,7 @@ fn compare(
         for step in &playout.steps {
             let compared = compare_step(machine, names, step, trace.header.roles.len());
             let compared = match machine.take_fault() {
-                Some(fault) => Err(format!("the engine gave up: {fault}")),
+                Some(fault) => Err(format!("the engine failed: {fault}")),
                 None => compared,
             };
             compared.map_err(|difference| at(playout, step, &difference))?;
@@ -579,14 +583,14 @@ fn compare_step(
     }
     if step.joint.is_some() {
         if joint.len() != n_roles {
-            return Err("the recorded joint move lacks a role".to_owned());
+            return Err("the recorded joint move has too few moves".to_owned());
         }
         machine.advance(&JointMove::new(joint));
     }
     Ok(())
 }
 
-/// As traces have lists: lower case, sorted, each text once.
+/// A list as in a trace: lower case, sorted, without duplicates.
 fn lower(texts: Vec<String>) -> Vec<String> {
     let mut texts: Vec<String> = texts.into_iter().map(|text| text.to_lowercase()).collect();
     texts.sort_unstable();
@@ -612,7 +616,7 @@ fn compare_list(
             .filter(|text| !recorded.contains(text))
             .take(3)
             .collect();
-        return Err(format!("{what}: missing {missing:?}, too many {extra:?}"));
+        return Err(format!("{what}: missing {missing:?}, unexpected {extra:?}"));
     }
     if texts.len() != n_recorded || Hash::of(texts) != hash {
         let n_texts = texts.len();
@@ -624,7 +628,7 @@ fn compare_list(
     Ok(())
 }
 
-/// A recorded goal is the only one; where none is recorded, the raw list has all, and without one there is none.
+/// A recorded goal is the only goal. Otherwise the raw list has all goals; without a list there are none.
 fn compare_goals(goals: &[String], step: &Step, role: RoleId) -> Result<(), String> {
     let raw = step
         .goals_raw

@@ -20,7 +20,7 @@
 )]
 
 pub(crate) mod forms;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 mod jit;
 pub(crate) mod schedule;
 
@@ -60,6 +60,20 @@ impl Simd {
         #[cfg(not(target_arch = "x86_64"))]
         {
             self == Simd::Portable
+        }
+    }
+
+    /// Whether kernels of this width become machine code: the CPU has it and the system allows memory that is executable.
+    /// Otherwise they are tables.
+    #[must_use]
+    pub fn has_jit(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            self.is_available() && jit::is_allowed(self.n_words())
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            false
         }
     }
 
@@ -104,7 +118,7 @@ pub(crate) struct Kernel {
 
 enum Path {
     Table(Table),
-    #[cfg(all(target_arch = "x86_64", unix))]
+    #[cfg(target_arch = "x86_64")]
     Native(jit::Native),
 }
 
@@ -114,7 +128,7 @@ impl Kernel {
     pub(crate) fn new(code: &Code, simd: Simd, jit: bool) -> Kernel {
         let forms = Forms::new(code);
         let schedule = schedule::schedule(&forms);
-        #[cfg(all(target_arch = "x86_64", unix))]
+        #[cfg(target_arch = "x86_64")]
         if jit
             && !code.is_empty()
             && code.n_literals() <= MOST_READS
@@ -124,7 +138,7 @@ impl Kernel {
             let path = Path::Native(native);
             return Kernel { path, simd };
         }
-        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        #[cfg(not(target_arch = "x86_64"))]
         let _ = jit;
         Kernel {
             path: Path::Table(Table::new(&forms, &schedule, simd.n_words())),
@@ -142,7 +156,7 @@ impl Kernel {
         unsafe {
             match &self.path {
                 Path::Table(table) => table.run(self.simd, rows),
-                #[cfg(all(target_arch = "x86_64", unix))]
+                #[cfg(target_arch = "x86_64")]
                 Path::Native(native) => native.run(rows),
             }
         }
@@ -155,7 +169,7 @@ mod tests {
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     use super::super::code::{Code, Literal};
-    use super::{Kernel, Simd};
+    use super::{Kernel, Path, Simd};
 
     /// Code made at random.
     pub(crate) struct RandomCode {
@@ -404,6 +418,21 @@ mod tests {
             for jit in [false, true] {
                 check(&random, simd, jit, simd.name());
             }
+        }
+    }
+
+    /// What is reported is what is done: a kernel is machine code if and only if `has_jit` says so.
+    #[test]
+    fn machine_code_is_made_where_it_is_promised() {
+        let random = RandomCode::new(1);
+        for simd in [Simd::Portable, Simd::Avx2, Simd::Avx512] {
+            let kernel = Kernel::new(&random.code, simd, true);
+            assert_eq!(
+                !matches!(kernel.path, Path::Table(_)),
+                simd.has_jit(),
+                "{}",
+                simd.name()
+            );
         }
     }
 

@@ -29,7 +29,7 @@ use crate::sheet::Sheet;
 use report::Report;
 use survey::Fault;
 
-/// Find the faults of a game: does it end, does every role matter, are cells and seats in order
+/// Find faults of a game by playing it: endless games, unfair seats, dead rules
 #[derive(clap::Args)]
 #[command(
     after_help = "The same seed gives the same answer unless the time runs out. Exit code: 0 if no fault was found, 1 if one was.

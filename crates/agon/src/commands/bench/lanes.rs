@@ -1,4 +1,4 @@
-//! The lanes engine in a bench: what is asked of it, from the least to what a search needs.
+//! The lanes engine in a bench, with the kinds of work that a search asks for.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::{MOST_STEPS, Tally};
 /// The choice of `--work`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum Work {
-    /// Sums over all playouts
+    /// Totals over all playouts
     Sums,
     /// A record of each playout
     Records,
-    /// Records with the moves of every role, which nobody reads
+    /// Records with the moves of every role, which are not read
     Moves,
-    /// Records with the moves of every role, all of which are read
+    /// Records with the moves of every role, which are read
     Read,
-    /// Records; playouts start a few moves into the game, many in a row from each state
+    /// Records of playouts from positions a few moves into the game, many from each position
     States,
-    /// Records; the same states, and each playout starts from another one
+    /// Records of playouts from the same positions, each from another one
     Starts,
-    /// Records; moves are drawn by weights
+    /// Records of playouts whose moves are drawn by weights
     Weights,
 }
 
@@ -164,7 +164,7 @@ impl LanesRun {
                 match work {
                     Work::Moves => _ = black_box(playout.moves(role).len()),
                     Work::Read => {
-                        black_box(playout.moves(role).map(|of| u64::from(of.0)).sum::<u64>());
+                        black_box(playout.moves(role).map(|mv| u64::from(mv.0)).sum::<u64>());
                     }
                     _ => {}
                 }
@@ -177,8 +177,8 @@ impl LanesRun {
 fn some_weights(grounded: &Grounded) -> Weights {
     let roles = &grounded.program().roles;
     let mut weights = Weights::new(roles.iter().map(|role| role.moves.len()));
-    for (role, of) in RoleId::all(roles.len()).zip(roles) {
-        for idx in 0..of.moves.len() as u32 {
+    for (role, info) in RoleId::all(roles.len()).zip(roles) {
+        for idx in 0..info.moves.len() as u32 {
             let number = (idx + 1).wrapping_mul(2_654_435_761) >> 24;
             weights.get_mut(role, MoveId(idx)).weight = (f64::from(number) / 50.0).exp() as f32;
         }

@@ -26,7 +26,7 @@ use crate::terminal::render_options;
 /// How many warnings of one kind are drawn before the rest are only counted.
 const MOST_PER_KIND: usize = 5;
 
-/// Check rulesheets: every error and warning with its place, its reason and how to fix it
+/// Find errors and warnings in rulesheets, and how to fix them
 #[derive(clap::Args)]
 #[command(
     after_help = "Metadata is checked with its rulesheet: my_game.toml with my_game.kif (docs/METADATA.md).

@@ -18,6 +18,23 @@ use self::memory::Executable;
 use super::forms::Forms;
 use super::schedule::Schedule;
 
+/// The machine code of a function that returns at once.
+const RETURN: [u8; 1] = [0xc3];
+
+/// Whether rows of `n_words` words can be evaluated by machine code: there are instructions for the width, and the system
+/// allows memory to become executable.
+pub(super) fn is_allowed(n_words: usize) -> bool {
+    width(n_words).is_some() && Executable::new(&RETURN).is_some()
+}
+
+fn width(n_words: usize) -> Option<Width> {
+    match n_words {
+        4 => Some(Width::Ymm),
+        8 => Some(Width::Zmm),
+        _ => None,
+    }
+}
+
 /// Machine code that can be run.
 pub(super) struct Native {
     code: Executable,
@@ -26,12 +43,7 @@ pub(super) struct Native {
 impl Native {
     /// Makes machine code for rows of 4 or 8 words; none for other widths, or if the system refuses.
     pub(super) fn new(forms: &Forms, schedule: &Schedule, n_words: usize) -> Option<Native> {
-        let width = match n_words {
-            4 => Width::Ymm,
-            8 => Width::Zmm,
-            _ => return None,
-        };
-        let code = emit::emit(forms, schedule, width);
+        let code = emit::emit(forms, schedule, width(n_words)?);
         Some(Native {
             code: Executable::new(&code)?,
         })
@@ -43,7 +55,8 @@ impl Native {
     /// As for [`Kernel::run`](super::Kernel::run); the CPU has AVX2 for rows of 4 words, AVX-512F for 8.
     pub(super) unsafe fn run(&self, rows: *mut u64) {
         // SAFETY: the pages hold a function of this type, which changes rows only and keeps to the System V convention:
-        // it uses vector registers and caller-saved registers, and no stack.
+        // it uses vector registers and caller-saved registers, and no stack. The compiler saves what another convention
+        // (that of Windows) expects to be kept.
         unsafe {
             let function: unsafe extern "sysv64" fn(*mut u64) =
                 std::mem::transmute(self.code.start());
