@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Rules ── Interpreter::new ──▶ Interpreter ── machine ──▶ InterpreterMachine, a Machine
+//!       ── Game::compile ──▶ Game (network or interpreter) ── machine, lanes ──▶ Machine, Lanes
 //! ```
 //!
 //! ```
@@ -16,7 +17,7 @@
 //!     (<= (goal robot 100) terminal)";
 //! let description = agon_gdl::parse(sheet, &agon_gdl::Limits::default());
 //! let rules = agon_gdl::check(&description).expect("this sheet is well-formed");
-//! let interpreter = Arc::new(Interpreter::new(Arc::new(rules)).expect("it can be run"));
+//! let interpreter = Arc::new(Interpreter::new(Arc::new(rules)).expect("the rules can be interpreted"));
 //! let mut machine = interpreter.machine();
 //! let push = machine.legal_moves(RoleId(0))[0];
 //! machine.advance(&JointMove::new([push]));
@@ -24,10 +25,11 @@
 //! assert_eq!(machine.goal(RoleId(0)).map(|goal| goal.value()), Some(100));
 //! ```
 //!
-//! **Invariant:** this crate does no I/O, prints nothing, reads no environment, knows neither time nor search.
-//! **Invariant:** what is compiled never changes and is shared between threads; what changes belongs to one thread. The
-//! one exception is the append-only term table of the [`Interpreter`], since its states are made of terms.
-//! **Invariant:** the interpreter shares no evaluation code with the grounder: each is the other's check.
+//! **Invariant:** this crate does no I/O, prints nothing, reads no environment, and uses neither clock nor search.
+//! **Invariant:** compiled games are immutable and shared between threads; mutable state belongs to one thread. The
+//! only exception is the append-only term table of the [`Interpreter`], because its states consist of terms.
+//! **Invariant:** the interpreter shares no evaluation code with the grounder, so that each can be tested against the
+//! other.
 
 mod build;
 mod game;
