@@ -203,7 +203,7 @@ fn show_says_why_a_game_does_not_ground() {
           roles      r
           sheet      4 facts, 2 rules, 0 relations of its own
           warnings   0
-          engine     interpreter: grounding stopped at its limit of term depth: the rule on line 1 explodes
+          engine     interpreter: too large to ground: the rule on line 1 exceeds the limit on term depth
                      (<= (next (n (s ?x)))
                          (true (n ?x)))
           begins     (n z)
@@ -222,7 +222,7 @@ fn check_grounds_and_names_what_is_not_stratified() {
         sheet,
         &["check", "game.kif"],
         expect![[r#"
-        error[unstratified]: the rules are not stratified: (won a) needs not (won b), which needs (won a)
+        error[unstratified]: the rules are not stratified: (won a) depends on the negation of (won b), which depends on (won a)
          --> game.kif:3:1
           |
         3 | (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))

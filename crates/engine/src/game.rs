@@ -1,7 +1,8 @@
-//! The façade: a game compiled for play, whichever engine can run it.
+//! The façade: a game compiled for play on the fastest engine that can run it.
 //!
-//! A game that grounds within its limits is a network and runs on the scalar engine; any other runs on the
-//! interpreter, and says why. Immutable and shared: machines are the scratch memory of one thread.
+//! A game that can be grounded within its limits becomes a network and runs on the scalar engine. Any other game runs
+//! on the interpreter, and [`Game::ground_error`] says why. A game is immutable and shared; machines are the scratch
+//! memory of one thread.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -43,11 +44,11 @@ enum Engine {
 }
 
 impl Game {
-    /// Compiles a game: grounds it within the limits, or falls back to the interpreter. `stop` is asked while it
-    /// grounds; when it answers true, the interpreter it is.
+    /// Compiles a game: grounds it within the limits, or falls back to the interpreter. `stop` is polled while
+    /// grounding; when it returns true, the game runs on the interpreter.
     ///
     /// # Errors
-    /// If not even the interpreter can run it.
+    /// If the interpreter cannot run the game either.
     pub fn compile(
         rules: Arc<Rules>,
         limits: &GroundLimits,
@@ -62,10 +63,10 @@ impl Game {
         Ok(Game { rules, engine })
     }
 
-    /// Compiles a game into a network and nothing else.
+    /// Compiles a game into a network, without falling back to the interpreter.
     ///
     /// # Errors
-    /// If it does not ground within the limits, or `stop` answers true.
+    /// If the game cannot be grounded within the limits, or `stop` returns true.
     pub fn network(
         rules: Arc<Rules>,
         limits: &GroundLimits,
@@ -76,24 +77,24 @@ impl Game {
         Ok(Game { rules, engine })
     }
 
-    /// A game on the interpreter, without trying anything else.
+    /// Compiles a game for the interpreter, without trying to ground it.
     ///
     /// # Errors
-    /// If the interpreter cannot run it.
+    /// If the interpreter cannot run the game.
     pub fn interpret(rules: Arc<Rules>) -> Result<Game, InterpreterError> {
         Interpreter::new(rules).map(Game::interpreted)
     }
 
-    /// A game on the interpreter as soon as it can be had, and slower for it: see [`Interpreter::quick`].
+    /// Compiles a game for the interpreter in the shortest possible time; play is slower. See [`Interpreter::quick`].
     ///
     /// # Errors
-    /// If the interpreter cannot run it.
+    /// If the interpreter cannot run the game.
     pub fn interpret_quickly(rules: Arc<Rules>) -> Result<Game, InterpreterError> {
         Interpreter::quick(rules).map(Game::interpreted)
     }
 
     fn interpreted(interpreter: Interpreter) -> Game {
-        // Nobody has tried to ground it.
+        // Grounding was not attempted.
         let error = GroundError::Stopped {
             rule: String::new(),
             line: 0,
@@ -103,13 +104,13 @@ impl Game {
         Game { rules, engine }
     }
 
-    /// The rules that it was compiled from.
+    /// The rules that the game was compiled from.
     #[must_use]
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
     }
 
-    /// The ground game, if it grounds.
+    /// The ground game, if the game could be grounded.
     #[must_use]
     pub fn grounded(&self) -> Option<&Arc<Grounded>> {
         match &self.engine {
@@ -118,7 +119,7 @@ impl Game {
         }
     }
 
-    /// Why it does not ground, if it does not.
+    /// Why the game could not be grounded, if so.
     #[must_use]
     pub fn ground_error(&self) -> Option<&GroundError> {
         match &self.engine {
@@ -133,7 +134,7 @@ impl Game {
         self.rules.roles.len()
     }
 
-    /// The name of a role as the sheet spells it.
+    /// The name of a role as spelled in the sheet.
     #[must_use]
     pub fn role_name(&self, role: RoleId) -> String {
         self.rules.term_text(&self.rules.roles[role.idx()])
@@ -157,7 +158,7 @@ impl Game {
         }
     }
 
-    /// Lanes without jobs, for many playouts at once, if the game grounds.
+    /// Lanes without jobs, for many simultaneous playouts, if the game could be grounded.
     #[must_use]
     pub fn lanes(&self, options: &LanesOptions) -> Option<Lanes> {
         self.grounded().map(|grounded| grounded.lanes(options))
@@ -174,14 +175,14 @@ impl Game {
 
     /// A move of a role as text, in the spelling of the sheet.
     #[must_use]
-    pub fn move_text(&self, role: RoleId, of: MoveId) -> String {
+    pub fn move_text(&self, role: RoleId, mv: MoveId) -> String {
         match &self.engine {
-            Engine::Network(grounded) => grounded.move_text(role, of),
-            Engine::Interpreter(interpreter, _) => interpreter.move_text(of),
+            Engine::Network(grounded) => grounded.move_text(role, mv),
+            Engine::Interpreter(interpreter, _) => interpreter.move_text(mv),
         }
     }
 
-    /// The move of a role with this text, if it is one; case is ignored where that is unambiguous.
+    /// The move of a role with this text, if there is one; case is ignored where that is unambiguous.
     #[must_use]
     pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
         match &self.engine {
