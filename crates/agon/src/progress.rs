@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use agon_tournament::{Cell, Progress, Standing, Tally, short_table};
+use agon_tournament::{Cell, Format, Progress, Standing, Tally, short_table};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The table is added up at most so often.
@@ -89,9 +89,11 @@ impl ProgressShow {
         let from = from.min(progress.standings.len().saturating_sub(n_rows));
         let window = progress.standings.iter().skip(from).take(n_rows);
         let tallies: Vec<Tally> = window.filter_map(tally).collect();
-        let mut lines = short_table(&tallies).lines().into_iter();
+        let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0.into());
+        let text = short_table(&tallies).text(Format::Terminal(width));
+        let mut lines = text.lines();
         for row in &self.rows {
-            row.set_message(lines.next().unwrap_or_default());
+            row.set_message(lines.next().unwrap_or_default().to_owned());
         }
     }
 

@@ -12,7 +12,22 @@ pub(crate) fn size() -> (usize, usize) {
     })
 }
 
-/// How to draw findings on standard output: on a terminal with colours and in its width.
+/// The width of standard output if it is not a terminal and `COLUMNS` is not set.
+const DEFAULT_WIDTH: usize = 100;
+/// No table is made narrower than this.
+const LEAST_WIDTH: usize = 40;
+
+/// The width of lines on standard output: that of the terminal, of the variable `COLUMNS` if it is not a terminal, or 100.
+pub(crate) fn width() -> usize {
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let width = match terminal_size::terminal_size_of(stdout()) {
+        Some((width, _)) => usize::from(width.0),
+        None => columns().unwrap_or(DEFAULT_WIDTH),
+    };
+    width.max(LEAST_WIDTH)
+}
+
+/// How findings are drawn on standard output: with colours and in its width if it is a terminal.
 pub(crate) fn render_options() -> RenderOptions {
     let is_terminal = stdout().is_terminal();
     let colour = is_terminal && std::env::var_os("NO_COLOR").is_none();

@@ -1,5 +1,6 @@
 //! `agon tournament`, `agon report` and `agon experiment` as people and scripts call them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -152,7 +153,7 @@ fn what_is_no_store_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{name}");
         let words = stderr(&output);
         assert!(
-            words.contains("is neither a store nor lines of results"),
+            words.contains("is neither a store nor a file of results as JSON lines"),
             "{words}"
         );
     }
@@ -260,14 +261,8 @@ fn results_travel_and_are_shown() {
     }
     let moves = fs::read_to_string(folder.join("moves.csv")).expect("it is there");
     let line = moves.lines().nth(1).expect("there are moves");
-    assert!(
-        line.starts_with("tic_tac_toe,agon,legal,10 playouts,3,0,1,x,agon,(mark "),
-        "{line}"
-    );
-    assert_eq!(
-        line.split(',').count(),
-        moves.lines().next().expect("a head").split(',').count()
-    );
+    let cells = ",tic_tac_toe,agon,legal,10,playouts,3,0,1,x,agon,(mark ";
+    assert!(line.contains(cells), "{line}");
 
     good(&folder, &["report", "t.sqlite", "--export", "t.jsonl"]);
     good(&folder, &["report", "new.sqlite", "--import", "t.jsonl"]);
@@ -287,6 +282,211 @@ fn results_travel_and_are_shown() {
     );
     let output = run(&folder, &["report", "nowhere.sqlite"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Rows of comma-separated values by their heads. Columns that are not words hold numbers only.
+fn rows(text: &str, words: &[&str]) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().expect("there are heads").clone();
+    let read = |row: Result<csv::StringRecord, csv::Error>| {
+        let row = row.expect("it has a cell per head");
+        for (head, cell) in heads.iter().zip(&row) {
+            let is_number = cell.is_empty() || cell.parse::<f64>().is_ok_and(f64::is_finite);
+            assert!(words.contains(&head) || is_number, "{head}: {cell}");
+        }
+        let cells = heads.iter().zip(&row);
+        cells
+            .map(|(head, cell)| (head.to_owned(), cell.to_owned()))
+            .collect()
+    };
+    reader.records().map(read).collect()
+}
+
+#[test]
+fn comma_separated_values_hold_plain_numbers() {
+    let folder = folder("csv");
+    let file = tournament(4, "").replace("\"legal\"", "\"cadia-2008:exploration=50,threads=1\"");
+    write(&folder, "t.toml", &file);
+    let played = good(&folder, &["tournament", "t.toml", "--format", "csv"]);
+    let words = [
+        "match_key",
+        "game",
+        "rules",
+        "first",
+        "second",
+        "player",
+        "opponent",
+        "budget_unit",
+        "ending",
+        "version",
+        "role",
+        "move",
+    ];
+    let cells = good(&folder, &["report", "t.sqlite", "--csv"]);
+    assert_eq!(
+        cells,
+        good(&folder, &["report", "t.sqlite", "--format", "csv"])
+    );
+    for (text, has_times) in [(&played, false), (&cells, true)] {
+        let rows = rows(text, &words);
+        assert_eq!(rows.len(), 2);
+        let named = rows
+            .iter()
+            .find(|row| row["second"] == "cadia-2008:exploration=50,threads=1");
+        let row = named.expect("a name with a comma is one cell");
+        assert_eq!(
+            (row["matches"].as_str(), row["budget"].as_str()),
+            ("4", "30")
+        );
+        let number = |head: &str| row[head].parse::<f64>().expect("it is a number");
+        assert!(number("ci_low") <= number("score") && number("score") <= number("ci_high"));
+        let pairs = ["0", "0_5", "1", "1_5", "2"].map(|points| number(&format!("pairs_{points}")));
+        assert_eq!(pairs.iter().sum::<f64>(), 2.0);
+        let points: f64 = pairs
+            .iter()
+            .zip([0.0, 25.0, 50.0, 75.0, 100.0])
+            .map(|(n, s)| n * s)
+            .sum();
+        assert!((points / 2.0 - number("score")).abs() < 1e-9);
+        assert_eq!(!row["seconds_per_move_first"].is_empty(), has_times);
+    }
+    let files = ["--matches", "matches.csv", "--moves", "-"];
+    let moves = good(&folder, &[&["report", "t.sqlite"], &files[..]].concat());
+    let moves = rows(&moves, &words);
+    let text = fs::read_to_string(folder.join("matches.csv")).expect("it is there");
+    let matches = rows(&text, &words);
+    assert_eq!(matches.len(), 16, "two cells, four matches, two players");
+    for row in &matches {
+        let own = |mv: &&BTreeMap<String, String>| {
+            mv["match_key"] == row["match_key"] && mv["player"] == row["player"]
+        };
+        let playouts: u64 = moves
+            .iter()
+            .filter(own)
+            .map(|mv| mv["playouts"].parse::<u64>().expect("it is a number"))
+            .sum();
+        assert_eq!(playouts.to_string(), row["playouts"]);
+    }
+    // Filters apply to all of them.
+    let some = ["report", "t.sqlite", "--player", "random", "--matches", "-"];
+    assert_eq!(rows(&good(&folder, &some), &words).len(), 8);
+    let output = run(&folder, &["report", "t.sqlite", "--csv", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn tables_fit_the_width() {
+    let folder = folder("width");
+    let long = "cadia-2008:exploration=50,mast_temperature=5,threads=1";
+    let file = tournament(2, "")
+        .replace("\"legal\"", &format!("\"legal\", \"{long}\""))
+        .replace("first-vs-rest", "all")
+        .replace("tic_tac_toe\"", "tic_tac_toe\", \"connect_four\"");
+    write(&folder, "t.toml", &file);
+    write(&folder, "mine.toml", TABLE);
+    good(&folder, &["tournament", "t.toml"]);
+    good(&folder, &["experiment", "mine.toml", "--games", "2"]);
+    let commands: [&[&str]; 7] = [
+        &["tournament", "t.toml"],
+        &["report", "t.sqlite"],
+        &["experiment", "mine.toml", "--from", "experiments.sqlite"],
+        &["experiment"],
+        &["games"],
+        &["params"],
+        &["params", "--presets"],
+    ];
+    for width in [60, 80, 100, 120] {
+        for args in commands {
+            let mut command = command(&folder, args);
+            match width {
+                // The default where there is no terminal.
+                100 => command.env_remove("COLUMNS"),
+                _ => command.env("COLUMNS", width.to_string()),
+            };
+            let output = command.output().expect("the binary runs");
+            assert!(output.status.success(), "{}", stderr(&output));
+            for line in stdout(&output).lines() {
+                assert!(line.chars().count() <= width, "{args:?} in {width}: {line}");
+            }
+        }
+    }
+    let report = command(&folder, &["report", "t.sqlite"])
+        .env("COLUMNS", "60")
+        .output();
+    let report = report.expect("the binary runs");
+    // Letters stand for long names, and a legend says which.
+    let legend = "\nA  agon\n";
+    assert!(stdout(&report).contains(legend), "{}", stdout(&report));
+}
+
+#[test]
+fn a_number_of_matches_fixed_in_advance_comes_first() {
+    let folder = folder("fixed");
+    write(
+        &folder,
+        "mine.toml",
+        &TABLE.replace("games = 200", "games = 200\nfixed = 6"),
+    );
+    good(
+        &folder,
+        &[
+            "experiment",
+            "mine.toml",
+            "--games",
+            "10",
+            "--budget",
+            "playouts=20",
+        ],
+    );
+    let from = ["experiment", "mine.toml", "--from", "experiments.sqlite"];
+    let text = good(&folder, &from);
+    let places = ["The first 6 matches of every cell", "All matches"].map(|words| text.find(words));
+    assert!(places[0].is_some() && places[0] < places[1], "{text}");
+    let json: Value = serde_json::from_str(&good(&folder, &[&from[..], &["--json"]].concat()))
+        .expect("it is one object");
+    assert_eq!(json["fixed"]["matches"], 6);
+    assert_eq!(json["fixed"]["cells"][0]["matches"], 6);
+    assert_eq!(json["cells"][0]["matches"], 10);
+    let text = good(&folder, &[&from[..], &["--format", "csv"]].concat());
+    let words = [
+        "sample",
+        "row",
+        "column",
+        "game",
+        "first",
+        "second",
+        "budget_unit",
+        "verdict",
+    ];
+    let samples: Vec<[String; 2]> = rows(&text, &words)
+        .iter()
+        .map(|row| [row["sample"].clone(), row["matches"].clone()])
+        .collect();
+    assert_eq!(samples, [["fixed", "6"], ["all", "10"]]);
+    // A cell with fewer matches is left out, and named.
+    write(
+        &folder,
+        "mine.toml",
+        &TABLE.replace("games = 200", "games = 200\nfixed = 11"),
+    );
+    let text = good(&folder, &from);
+    assert!(
+        text.contains("fewer matches: Noughts, search (10)."),
+        "{text}"
+    );
+    // Where every cell has the number of matches that was asked for, there is one sample.
+    let played = good(
+        &folder,
+        &[
+            "experiment",
+            "mine.toml",
+            "--games",
+            "10",
+            "--budget",
+            "playouts=20",
+        ],
+    );
+    assert!(!played.contains("The first"), "{played}");
 }
 
 #[test]
@@ -353,7 +553,7 @@ fn a_table_is_played_again() {
         "{one}"
     );
     assert!(
-        one.contains("1 cells: 1 same sign and significant"),
+        one.contains("1 cell: 1 same sign and significant."),
         "{one}"
     );
     let again = run(
@@ -403,7 +603,7 @@ fn a_table_is_played_again() {
         "{}",
         stderr(&output)
     );
-    assert!(stdout(&output).contains("1 cells: 1 not played"));
+    assert!(stdout(&output).contains("1 cell: 1 not played."));
 }
 
 #[test]

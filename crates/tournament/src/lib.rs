@@ -16,8 +16,11 @@
 mod bout;
 mod budget;
 mod cell;
+mod comparison;
 mod entrant;
 mod experiment;
+mod export;
+mod pairs;
 mod plan;
 pub mod plot;
 mod published;
@@ -35,8 +38,11 @@ mod tally;
 
 pub use budget::{Budget, BudgetError, BudgetPlan, Several};
 pub use cell::{Cell, Contestants, Sheet, Terms};
+pub use comparison::{Comparison, Summary, Verdict};
 pub use entrant::{Entrant, EntrantError};
-pub use experiment::{Comparison, Experiment, ExperimentError, Overrides, Summary, Verdict};
+pub use experiment::{Experiment, ExperimentError, Overrides};
+pub use export::{CsvError, MoveWriter, write_cells, write_comparisons, write_matches};
+pub use pairs::Frequencies;
 pub use plan::{Grid, Pairs, Plan, PlanError, Stop, Value};
 pub use published::{Activity, CellText, Column, Cost, Measure, Published, Row};
 pub use report::{
@@ -47,6 +53,6 @@ pub use run::{Failure, Outcome, Progress, run};
 pub use sprt::{Sprt, SprtVerdict};
 pub use standing::{Ended, Standing};
 pub use store::{Store, StoreError, read_lines, write_lines};
-pub use table::{Format, Table, csv_cell};
+pub use table::{Format, Kind, Table, wrap};
 pub use tables::tables;
 pub use tally::{Overall, Tally, overall, tallies};

@@ -16,14 +16,16 @@ use agon_gdl::Limits;
 use agon_ground::GroundLimits;
 use agon_protocol::StopFlag;
 use agon_tournament::{
-    Budget, Cell, Cross, Ended, Format, Outcome, Plan, Sheet, Standing, Store, Tally, games,
-    one_budget, overall, overall_table, run as play, score_table,
+    Budget, Cell, Ended, Format, Outcome, Plan, Sheet, Standing, Store, Tally, run as play,
+    write_cells,
 };
 use anyhow::Context;
 
 use crate::commands::bench::stem;
+use crate::commands::report::{print_json, print_tables};
 use crate::progress::{ProgressShow, time};
 use crate::sheet;
+use crate::terminal;
 
 /// Play many matches and show mean scores
 #[derive(clap::Args)]
@@ -76,15 +78,25 @@ pub(crate) enum Shape {
     Json,
 }
 
+/// What is printed on standard output.
+pub(crate) enum Output {
+    /// Tables for people
+    Tables(Format),
+    /// Comma-separated values
+    Csv,
+    /// JSON, one object per line
+    Json,
+}
+
 impl Shape {
-    /// The format of tables; `None` if it is JSON.
-    pub(crate) fn format(self, is_json: bool) -> Option<Format> {
+    /// What is printed; `--json` goes before `--format`.
+    pub(crate) fn output(self, is_json: bool) -> Output {
         match self {
-            _ if is_json => None,
-            Shape::Terminal => Some(Format::Terminal),
-            Shape::Markdown => Some(Format::Markdown),
-            Shape::Csv => Some(Format::Csv),
-            Shape::Json => None,
+            _ if is_json => Output::Json,
+            Shape::Terminal => Output::Tables(Format::Terminal(terminal::width())),
+            Shape::Markdown => Output::Tables(Format::Markdown),
+            Shape::Csv => Output::Csv,
+            Shape::Json => Output::Json,
         }
     }
 }
@@ -107,7 +119,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let default = || args.file.with_extension("sqlite");
     let store = args.store.clone().unwrap_or_else(default);
     let outcome = run_cells(&cells, &store, args.fresh, args.threads)?;
-    print(&outcome, args.format.format(args.json))?;
+    print(&outcome, args.format.output(args.json))?;
     Ok(exit_code(&outcome))
 }
 
@@ -210,19 +222,14 @@ fn warn_of_clocks(cells: &[Cell]) {
     }
 }
 
-fn print(outcome: &Outcome, format: Option<Format>) -> anyhow::Result<()> {
-    let tally = |of: &Standing| Tally::of(&of.counted()).map(Tally::without_times);
+fn print(outcome: &Outcome, output: Output) -> anyhow::Result<()> {
+    let tally = |standing: &Standing| Tally::of(&standing.counted()).map(Tally::without_times);
     let tallies: Vec<Tally> = outcome.standings.iter().filter_map(tally).collect();
     let mut out = stdout().lock();
-    let Some(format) = format else {
-        for tally in &tallies {
-            writeln!(out, "{}", serde_json::to_string(tally)?)?;
-        }
-        return Ok(());
-    };
-    print_tables(&mut out, &tallies, format)?;
-    if format == Format::Csv {
-        return Ok(());
+    match output {
+        Output::Json => return print_json(&mut out, &tallies),
+        Output::Csv => return Ok(write_cells(&tallies, &mut out)?),
+        Output::Tables(format) => print_tables(&mut out, &tallies, format)?,
     }
     let counted: usize = outcome.standings.iter().map(Standing::n_counted).sum();
     let is_early = |of: &&Standing| matches!(of.ended(), Some(Ended::Sprt(_)));
@@ -239,33 +246,5 @@ fn print(outcome: &Outcome, format: Option<Format>) -> anyhow::Result<()> {
         "{counted} matches, {} of them played now",
         outcome.n_played
     )?;
-    Ok(())
-}
-
-/// Cells, pairs over all games, and cross tables.
-pub(crate) fn print_tables(
-    out: &mut impl Write,
-    tallies: &[Tally],
-    format: Format,
-) -> anyhow::Result<()> {
-    if format == Format::Csv {
-        write!(out, "{}", score_table(tallies, true).text(format))?;
-        return Ok(());
-    }
-    let budget = one_budget(tallies);
-    if let Some(budget) = budget {
-        writeln!(out, "{budget} per move\n")?;
-    }
-    let table = score_table(tallies, budget.is_none());
-    writeln!(out, "{}", table.text(format))?;
-    let all = overall(tallies);
-    if !all.is_empty() {
-        writeln!(out, "{}", overall_table(&all).text(format))?;
-    }
-    for game in games(tallies) {
-        if let Some(cross) = Cross::of(tallies, &game) {
-            writeln!(out, "{}", cross.table().text(format))?;
-        }
-    }
     Ok(())
 }
