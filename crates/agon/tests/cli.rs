@@ -101,9 +101,9 @@ fn check_draws_findings_and_counts_them() {
     let sheet = GAME
         .replace("100", "win")
         .replace("(does robot push)", "(does robot push) (true (light ?x))");
-    Folder::new("check_bad")
-        .file("game.kif", sheet)
-        .check(&["check", "game.kif"], expect![[r#"
+    Folder::new("check_bad").file("game.kif", sheet).check(
+        &["check", "game.kif"],
+        expect![[r#"
             exit 1
             warning[single-variable]: `?x` occurs only once in this rule
              --> game.kif:4:54
@@ -122,7 +122,8 @@ fn check_draws_findings_and_counts_them() {
               = help: a goal value is an integer from 0 (lost) to 100 (won)
 
             game.kif: cannot be played, 1 error, 1 warning
-        "#]]);
+        "#]],
+    );
 }
 
 #[test]
