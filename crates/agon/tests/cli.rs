@@ -336,7 +336,7 @@ fn fmt_leaves_a_broken_file_alone() {
             1 | (role a
               | ^^^^^
               |
-              = help: the end of the file comes first; is the file complete?
+              = help: the file ends before it is closed; is the file complete?
 
             game.kif: not changed, because it has syntax errors
         "#]],

@@ -243,7 +243,7 @@ fn check_grounds_and_names_what_is_not_stratified() {
         3 | (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))
           |                                    ^^^^^^^^
           |
-          = help: this is fine if no atom needs its own negation once variables are replaced; strict GDL forbids it by name
+          = help: this is valid if no ground atom depends on its own negation; strict GDL forbids cycles between names
 
         game.kif: ok, 0 errors, 1 warning
     "#]],

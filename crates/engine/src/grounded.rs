@@ -163,13 +163,13 @@ impl Grounded {
     pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
         let wanted = normal(text);
         let moves = &self.program.roles[role.idx()].moves;
-        let at = |is_it: &dyn Fn(&str) -> bool| {
+        let find = |matches: &dyn Fn(&str) -> bool| {
             moves
                 .iter()
-                .position(|mv| is_it(&self.program.term_text(mv.term)))
+                .position(|mv| matches(&self.program.term_text(mv.term)))
                 .map(|idx| MoveId(idx as u32))
         };
-        at(&|text| text == wanted).or_else(|| at(&|text| text.eq_ignore_ascii_case(&wanted)))
+        find(&|text| text == wanted).or_else(|| find(&|text| text.eq_ignore_ascii_case(&wanted)))
     }
 }
 

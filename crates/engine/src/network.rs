@@ -223,13 +223,13 @@ impl Network {
 
     /// All outputs: next, legal, goals, terminal and the definitions of loops.
     pub fn outputs(&self) -> impl Iterator<Item = Signal> + '_ {
-        let of_roles = self
+        let role_signals = self
             .roles
             .iter()
             .flat_map(|role| role.legal.iter().chain(&role.goals));
         self.next
             .iter()
-            .chain(of_roles)
+            .chain(role_signals)
             .chain(&self.loops)
             .copied()
             .chain([self.terminal])

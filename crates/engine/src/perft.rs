@@ -186,7 +186,7 @@ fn n_joint(legal: &[Vec<MoveId>]) -> u64 {
     let product = |n: u64, moves: &Vec<MoveId>| n.saturating_mul(moves.len() as u64);
     match legal {
         [] => 0,
-        of_roles => of_roles.iter().fold(1, product),
+        counts => counts.iter().fold(1, product),
     }
 }
 

@@ -62,8 +62,8 @@ impl Phases {
         }
         let value = |word: usize, phase: &Vec<bool>| {
             let bits = self.bits.iter().zip(phase);
-            let of_word = bits.filter(|&(&bit, _)| bit as usize / 64 == word);
-            of_word.fold(0, |all, (&bit, &is_set)| {
+            let in_word = bits.filter(|&(&bit, _)| bit as usize / 64 == word);
+            in_word.fold(0, |all, (&bit, &is_set)| {
                 all | u64::from(is_set) << (bit % 64)
             })
         };
@@ -184,12 +184,12 @@ fn autonomous(network: &Network) -> Vec<Option<Vec<u32>>> {
     loop {
         let is_autonomous: Vec<bool> = needs.iter().map(Option::is_some).collect();
         let mut is_stable = true;
-        for of_base in &mut needs {
-            let is_bad = of_base
+        for base_needs in &mut needs {
+            let is_bad = base_needs
                 .as_ref()
                 .is_some_and(|bases| bases.iter().any(|&base| !is_autonomous[base as usize]));
             if is_bad {
-                *of_base = None;
+                *base_needs = None;
                 is_stable = false;
             }
         }
@@ -275,10 +275,10 @@ mod tests {
         };
         let marks = phases.marks();
         assert_eq!(marks.words.len(), n_words_needed);
-        for (phase, of_phase) in values.iter().enumerate() {
+        for (phase, phase_values) in values.iter().enumerate() {
             for others in [0, u64::MAX] {
                 let mut state = [others; 2];
-                for (&bit, &is_set) in bits.iter().zip(*of_phase) {
+                for (&bit, &is_set) in bits.iter().zip(*phase_values) {
                     let word = &mut state[bit as usize / 64];
                     *word = *word & !(1 << (bit % 64)) | u64::from(is_set) << (bit % 64);
                 }

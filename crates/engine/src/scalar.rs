@@ -159,13 +159,13 @@ impl Layout {
         let mut gates: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
         for node in network.nodes() {
             let component = levels.component[node.idx()];
-            let of_loop = match network.node(node) {
+            let definition = match network.node(node) {
                 Node::Loop(idx) => Some(network.loops[idx as usize]),
                 _ => None,
             };
-            for &signal in network.inputs_of(node).iter().chain(&of_loop) {
+            for &signal in network.inputs_of(node).iter().chain(&definition) {
                 let read = order.places[signal.node().idx()];
-                if of_loop.is_none() {
+                if definition.is_none() {
                     gates[read as usize]
                         .push(order.places[node.idx()] * 2 + u32::from(signal.is_complement()));
                 }

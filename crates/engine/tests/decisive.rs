@@ -291,8 +291,8 @@ fn scalar_playouts_are_as_long_as_those_of_lanes() {
             ..Job::new(game.initial_state(), 0)
         }]);
         lanes.run(Until::Idle);
-        let mut of_lanes = Vec::new();
-        lanes.drain(|playout| of_lanes.push(playout.steps()));
+        let mut lane_lengths = Vec::new();
+        lanes.drain(|playout| lane_lengths.push(playout.steps()));
         let mut player = game
             .decisive_machine()
             .expect("the game has immediate wins");
@@ -313,7 +313,7 @@ fn scalar_playouts_are_as_long_as_those_of_lanes() {
             }
             one_by_one.push(n_steps);
         }
-        let ((one, error), (other, other_error)) = (mean(&one_by_one), mean(&of_lanes));
+        let ((one, error), (other, other_error)) = (mean(&one_by_one), mean(&lane_lengths));
         let apart = (one - other).abs() / error.hypot(other_error);
         assert!(apart < 4.5, "{name}: {one} and {other}");
     }

@@ -244,8 +244,8 @@ fn proportional_choices_are_proportional() {
             .map(|idx| idx as u32)
     };
     let (up, down) = (
-        fluent("(coin up)").expect("it exists"),
-        fluent("(coin down)").expect("it exists"),
+        fluent("(coin up)").expect("the fluent exists"),
+        fluent("(coin down)").expect("the fluent exists"),
     );
     let mut shares = Vec::new();
     for idx in 0..40 {
@@ -306,8 +306,12 @@ fn urgent_moves_come_first_and_have_their_own_scale() {
     let game = compile(&sheet, &GroundLimits::default()).expect("it grounds");
     let program = game.program();
     let fluent = |text: &str| {
-        let is_it = |fluent: &agon_ground::Fluent| program.term_text(fluent.term) == text;
-        program.fluents.iter().position(is_it).expect("it exists") as u32
+        let matches = |fluent: &agon_ground::Fluent| program.term_text(fluent.term) == text;
+        program
+            .fluents
+            .iter()
+            .position(matches)
+            .expect("the fluent exists") as u32
     };
     let find = |text: &str| {
         let mut moves = program.roles[0].moves.iter();

@@ -64,14 +64,14 @@ fn play(rules: &Arc<Rules>, seed: u64, sheet: &str) {
             let texts: BTreeSet<String> = legal.iter().map(|(text, _)| text.clone()).collect();
             assert_eq!(
                 texts,
-                naive.of_role(&atoms, RelationId::LEGAL, role),
+                naive.values_of_role(&atoms, RelationId::LEGAL, role),
                 "legal, {}",
                 place()
             );
             let goals: BTreeSet<String> = machine.goals(role).into_iter().collect();
             assert_eq!(
                 goals,
-                naive.of_role(&atoms, RelationId::GOAL, role),
+                naive.values_of_role(&atoms, RelationId::GOAL, role),
                 "goals, {}",
                 place()
             );
@@ -165,23 +165,23 @@ impl Naive<'_> {
 
     fn texts(&self, relation: RelationId, place: usize) -> BTreeSet<String> {
         let atoms = self.derive();
-        let of_relation = atoms.iter().filter(|atom| atom.relation == relation);
-        of_relation
+        let matching = atoms.iter().filter(|atom| atom.relation == relation);
+        matching
             .map(|atom| self.rules.term_text(&atom.args[place]))
             .collect()
     }
 
-    fn of_role(
+    fn values_of_role(
         &self,
         atoms: &BTreeSet<Atom>,
         relation: RelationId,
         role: RoleId,
     ) -> BTreeSet<String> {
         let role = &self.rules.roles[role.idx()];
-        let of_role = atoms
+        let matching = atoms
             .iter()
             .filter(|atom| atom.relation == relation && atom.args[0] == *role);
-        of_role
+        matching
             .map(|atom| self.rules.term_text(&atom.args[1]))
             .collect()
     }
@@ -460,10 +460,10 @@ impl Generator {
     }
 
     fn atom(&mut self, stratum: usize, only_given: bool) -> String {
-        let of_stratum = PREDICATES
+        let in_stratum = PREDICATES
             .iter()
             .filter(|(name, _)| usize::from(name.as_bytes()[1] - b'0') <= stratum);
-        let derived: Vec<&(&str, usize)> = of_stratum.collect();
+        let derived: Vec<&(&str, usize)> = in_stratum.collect();
         match self.below(if only_given { 4 } else { 10 }) {
             0 => format!("(node {})", self.argument(20)),
             1 => format!("(true (f {}))", self.argument(20)),

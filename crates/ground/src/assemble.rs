@@ -132,11 +132,11 @@ struct Assembly<'a, 'b> {
 impl Assembly<'_, '_> {
     /// Relations of a keyword, without the relation over all fluents or moves.
     fn relations_of(&self, keyword: RelationId) -> Vec<RelId> {
-        let is_it = |relation: &RelId| {
+        let is_split = |relation: &RelId| {
             let meaning = self.rows.catalog.meaning(*relation);
             meaning.relation() == Some(keyword) && !matches!(meaning, Meaning::OfAny(_))
         };
-        self.rows.catalog.ids().filter(is_it).collect()
+        self.rows.catalog.ids().filter(is_split).collect()
     }
 
     fn fluents(&mut self, links: &Links) -> Vec<Fluent> {

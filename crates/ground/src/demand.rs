@@ -187,9 +187,9 @@ fn patterns(clauses: &[Clause], wanted: &FxHashSet<RelId>) -> FxHashMap<RelId, V
     loop {
         let mut is_stable = true;
         for clause in clauses {
-            let of_head = head_variables(clause, &bound);
+            let in_head = head_variables(clause, &bound);
             for question in questions(clause, wanted) {
-                let mut variables = of_head.clone();
+                let mut variables = in_head.clone();
                 for binder in &question.binders {
                     binder.for_each_variable(&mut |variable| drop_bool(variables.insert(variable)));
                 }

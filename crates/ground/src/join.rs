@@ -17,8 +17,8 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn bytes(&self) -> u64 {
-        let of_relations: usize = self.relations.iter().map(Relation::bytes).sum();
-        (self.terms.bytes() + of_relations) as u64
+        let relation_bytes: usize = self.relations.iter().map(Relation::bytes).sum();
+        (self.terms.bytes() + relation_bytes) as u64
     }
 
     /// Evaluates a value; new terms are added to the table.
@@ -158,14 +158,14 @@ impl Join {
         self.exceeded = None;
         let mut next_look = STEPS_PER_LOOK;
         let n_steps = plan.steps.len();
-        let mut at = 0;
+        let mut step = 0;
         let mut is_entry = true;
         loop {
             // Step 1. At the end of the plan, the clause is satisfied.
-            if at == n_steps {
+            if step == n_steps {
                 match sink.take(store, &self.registers, &self.rows) {
                     Flow::Next => {}
-                    Flow::NextHead => at = plan.settled_at,
+                    Flow::NextHead => step = plan.settled_at,
                     Flow::Stop => return false,
                 }
             } else {
@@ -186,20 +186,20 @@ impl Join {
                         return false;
                     }
                 }
-                let is_satisfied = self.advance(&plan.steps[at], at, is_entry, bounds, store);
+                let is_satisfied = self.advance(&plan.steps[step], step, is_entry, bounds, store);
                 if is_satisfied {
-                    at += 1;
+                    step += 1;
                     is_entry = true;
                     continue;
                 }
             }
             // Step 3. Backtrack to the last step that may have another row.
             loop {
-                if at == 0 {
+                if step == 0 {
                     return true;
                 }
-                at -= 1;
-                if matches!(plan.steps[at], Step::Rows { .. }) && self.cursors[at] != NO_ROW {
+                step -= 1;
+                if matches!(plan.steps[step], Step::Rows { .. }) && self.cursors[step] != NO_ROW {
                     break;
                 }
             }

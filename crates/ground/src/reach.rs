@@ -107,9 +107,9 @@ impl<'a> Rows<'a> {
         };
         if let Some(&any) = self.any.get(&keyword) {
             let whole = self.whole(relation, tuple, store);
-            let mut of_any = tuple[..tuple.len().min(n_before(keyword))].to_vec();
-            of_any.push(whole);
-            store.relations[any.idx()].insert(&of_any);
+            let mut any_tuple = tuple[..tuple.len().min(n_before(keyword))].to_vec();
+            any_tuple.push(whole);
+            store.relations[any.idx()].insert(&any_tuple);
             self.links.entry(any).or_default().push((relation, row));
         }
         if let Some(follower) = self.follower(relation, keyword, store) {

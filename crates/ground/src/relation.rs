@@ -109,7 +109,7 @@ impl Relation {
     /// The first row whose indexed columns have these values, or `NO_ROW`.
     pub(crate) fn first_match(&self, index: IndexId, key: &[TermId]) -> u32 {
         let index = &self.indexes[index.0 as usize];
-        let is_it = |&group: &u32| {
+        let has_key = |&group: &u32| {
             let row = self.row(index.groups[group as usize].first);
             index
                 .columns
@@ -117,7 +117,7 @@ impl Relation {
                 .zip(key)
                 .all(|(&column, &value)| row[column as usize] == value)
         };
-        match index.by_key.find(hash_tuple(key), is_it) {
+        match index.by_key.find(hash_tuple(key), has_key) {
             Some(&group) => index.groups[group as usize].first,
             None => NO_ROW,
         }
@@ -148,12 +148,12 @@ impl Relation {
     /// Approximate number of bytes in use.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.n_rows as usize;
-        let of_indexes: usize = self
+        let index_bytes: usize = self
             .indexes
             .iter()
             .map(|index| rows * 4 + index.groups.len() * 13)
             .sum();
-        rows * (self.arity * 4 + 6) + of_indexes
+        rows * (self.arity * 4 + 6) + index_bytes
     }
 }
 

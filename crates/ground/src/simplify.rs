@@ -60,17 +60,17 @@ impl Uses {
             starts[atom + 1] += starts[atom];
         }
         let mut fill = starts.clone();
-        let mut of_rules = vec![0; starts[n_atoms as usize] as usize];
+        let mut by_atom = vec![0; starts[n_atoms as usize] as usize];
         for rule in 0..rules.len() {
             for literal in rules.body(rule).iter().filter(|literal| *literal % 2 == 0) {
                 let slot = &mut fill[(literal / 2) as usize];
-                of_rules[*slot as usize] = rule as u32;
+                by_atom[*slot as usize] = rule as u32;
                 *slot += 1;
             }
         }
         Uses {
             starts,
-            rules: of_rules,
+            rules: by_atom,
         }
     }
 

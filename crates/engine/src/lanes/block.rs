@@ -170,13 +170,13 @@ impl Block {
         if waiting != 0 && !self.is_restocked(phase) && self.is_fill_due(phase, waiting) {
             self.fill_stage(program, phase, stage);
         }
-        let of_phase = &mut self.stages[phase];
-        let taken = free & of_phase.valid;
-        of_phase.valid &= !taken;
+        let stage_state = &mut self.stages[phase];
+        let taken = free & stage_state.valid;
+        stage_state.valid &= !taken;
         if taken == 0 {
             return 0;
         }
-        let (serial, filled) = of_phase.filled;
+        let (serial, filled) = stage_state.filled;
         if self.latest.0 != serial {
             self.latest = (serial, 0);
         }
@@ -189,7 +189,7 @@ impl Block {
             V::fill(&mut self.starts, taken, now as u32);
         } else {
             for lane in bits(taken) {
-                let ticket = of_phase.tickets[lane];
+                let ticket = stage_state.tickets[lane];
                 self.starts[lane] = now as u32;
                 self.tickets[lane] = ticket;
                 soonest = soonest.min(ticket.limit);
@@ -267,14 +267,14 @@ impl Block {
         stage.valid = !empty;
         self.n_queued -= u64::from(n_waiting - empty.count_ones());
         if written != 0 {
-            let of_block = (rows.n_words, rows.idx);
+            let block_of_rows = (rows.n_words, rows.idx);
             states_to_rows(
                 program,
                 queue.states(),
                 &from,
                 written,
                 rows.words,
-                of_block,
+                block_of_rows,
             );
         }
     }
@@ -375,7 +375,7 @@ impl Block {
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             let together = match left & self.latest.1 {
-                of_latest if of_latest >> first & 1 == 1 => of_latest,
+                latest if latest >> first & 1 == 1 => latest,
                 _ => 1 << first,
             };
             left &= !together;

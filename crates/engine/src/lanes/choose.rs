@@ -15,7 +15,7 @@
 
 use super::random::Random;
 use super::tree::{EIGHT, Item, Tree};
-use super::vector::{Rows, Vector, at, get, get_eight, put};
+use super::vector::{Rows, Vector, get, get_eight, put, row_ptr};
 
 /// Bits of the random fraction beyond those of the count.
 const EXTRA_BITS: usize = 13;
@@ -562,7 +562,7 @@ unsafe fn descend<V: Vector, const LOG: bool>(
 /// Position of the mask and index of an item.
 #[inline(always)]
 fn path_of<V: Vector>(paths: *mut u64, depth: u32, is_right: bool) -> *mut u64 {
-    at::<V>(paths, (depth as usize * 2 + usize::from(is_right)) * PATH)
+    row_ptr::<V>(paths, (depth as usize * 2 + usize::from(is_right)) * PATH)
 }
 
 /// Clears the rows of moves that were set by the last selection.

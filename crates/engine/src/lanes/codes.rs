@@ -40,14 +40,14 @@ pub(super) struct RoleCodes {
 
 impl RoleCodes {
     /// Codes for all roles.
-    pub(super) fn of_all(phases: &[Phase], n_roles: usize) -> Vec<RoleCodes> {
+    pub(super) fn all_roles(phases: &[Phase], n_roles: usize) -> Vec<RoleCodes> {
         let mut first_plane = 0;
-        let of_role = |role| {
+        let codes = |role| {
             let codes = RoleCodes::new(phases, role, first_plane);
             first_plane += codes.n_planes;
             codes
         };
-        (0..n_roles).map(of_role).collect()
+        (0..n_roles).map(codes).collect()
     }
 
     fn new(phases: &[Phase], role: usize, first_plane: usize) -> RoleCodes {
@@ -75,8 +75,8 @@ impl RoleCodes {
             moves.resize(base + (1 << choice.leaves.tree.n_index_bits()), None);
         }
         // Step 2. Moves without a choice, where there is room.
-        for (phase, of_phase) in phases.iter().enumerate() {
-            if let RoleMoves::Only(only, _) = of_phase.roles[role] {
+        for (phase, phase_data) in phases.iter().enumerate() {
+            if let RoleMoves::Only(only, _) = phase_data.roles[role] {
                 let same = moves.iter().position(|&mv| mv == Some(only));
                 let code = same.or_else(|| moves.iter().position(Option::is_none));
                 let code = code.unwrap_or(moves.len());
@@ -197,8 +197,8 @@ impl Codes {
         n_steps: u32,
     ) -> Moves<'a> {
         let chunk = (first / CHUNK).saturating_sub(self.first) as usize;
-        let of_block = (role.first_plane * self.n_blocks + block) * 64;
-        let at = chunk * self.stride + of_block + usize::from(lane % 8 * 8 + lane / 8);
+        let block_start = (role.first_plane * self.n_blocks + block) * 64;
+        let at = chunk * self.stride + block_start + usize::from(lane % 8 * 8 + lane / 8);
         Moves {
             words: self.words.get(at..).unwrap_or_default(),
             stride: self.stride,
@@ -270,20 +270,20 @@ unsafe fn turn_plane<V: Vector>(
         }
         let base = program.codes[role].bases[phase_idx] >> (8 * plane);
         let base = V::splat_word(u64::from(base & 0xff) * (u64::MAX / 0xff));
-        for (of_lanes, row) in words.iter_mut().zip(&rows) {
-            of_lanes[in_chunk] = row.or(base);
+        for (lane_words, row) in words.iter_mut().zip(&rows) {
+            lane_words[in_chunk] = row.or(base);
         }
     }
     // Step 2. Gather the bytes of each lane.
-    for (idx, of_steps) in words.iter_mut().enumerate() {
-        turn_bytes(of_steps);
+    for (idx, steps) in words.iter_mut().enumerate() {
+        turn_bytes(steps);
         let mut lanes = [0; 64];
-        for (eighth, word) in of_steps.iter().enumerate() {
+        for (eighth, word) in steps.iter().enumerate() {
             // SAFETY: eight of the widest vectors have 64 words.
             unsafe { word.store_unaligned(lanes.as_mut_ptr().add(eighth * V::N_WORDS)) };
         }
-        for (block, of_block) in to.chunks_exact_mut(64).enumerate() {
-            for (eighth, word) in of_block[8 * idx..8 * idx + 8].iter_mut().enumerate() {
+        for (block, block_words) in to.chunks_exact_mut(64).enumerate() {
+            for (eighth, word) in block_words[8 * idx..8 * idx + 8].iter_mut().enumerate() {
                 *word = lanes[eighth * V::N_WORDS + block];
             }
         }

@@ -181,9 +181,9 @@ impl Workbench {
             by_phase[program.marks.phase_of(state.words())].push(idx);
         }
         let mut batches = Vec::new();
-        for (phase, of_phase) in by_phase.iter().enumerate() {
+        for (phase, states) in by_phase.iter().enumerate() {
             batches.extend(
-                of_phase
+                states
                     .chunks(self.n_words * 64)
                     .map(|batch| (phase, batch.to_vec())),
             );
@@ -196,9 +196,9 @@ impl Workbench {
             self.rows = matrix(program.n_rows, self.n_words);
         }
         let n = program.n_state_words;
-        for (word, of_word) in batch.chunks(64).enumerate() {
+        for (word, chunk) in batch.chunks(64).enumerate() {
             self.states.clear();
-            for &state in of_word {
+            for &state in chunk {
                 self.states.extend_from_slice(states[state].words());
             }
             self.states.resize(64 * n, 0);

@@ -315,11 +315,11 @@ impl Lanes {
         let mut all: Vec<(u64, Sums)> = Vec::new();
         let mut by_tag: FxHashMap<u64, usize> = FxHashMap::default();
         for (tag, sums) in self.blocks.iter().flat_map(|block| block.ledger.pages()) {
-            let at = *by_tag.entry(*tag).or_insert_with(|| {
+            let idx = *by_tag.entry(*tag).or_insert_with(|| {
                 all.push((*tag, Sums::default()));
                 all.len() - 1
             });
-            all[at].1.add(sums);
+            all[idx].1.add(sums);
         }
         all.iter().for_each(|(tag, sums)| take(*tag, sums));
         self.blocks.iter_mut().for_each(Block::clear_records);

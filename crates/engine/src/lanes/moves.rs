@@ -81,11 +81,11 @@ impl Iterator for Moves<'_> {
         // Eight moves at a time, from two adjacent words.
         let mut n_left = self.end - self.step;
         let shift = self.step % CHUNK * 8;
-        let mut at = (self.step / CHUNK) as usize * self.stride;
-        let mut low = self.words.get(at).copied().unwrap_or(0);
+        let mut word_idx = (self.step / CHUNK) as usize * self.stride;
+        let mut low = self.words.get(word_idx).copied().unwrap_or(0);
         while n_left > 0 {
-            at += self.stride;
-            let high = self.words.get(at).copied().unwrap_or(0);
+            word_idx += self.stride;
+            let high = self.words.get(word_idx).copied().unwrap_or(0);
             let mut word = low >> shift | high << 1 << (63 - shift);
             low = high;
             if n_left >= CHUNK {

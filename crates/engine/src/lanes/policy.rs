@@ -162,8 +162,8 @@ impl BlockPolicy for LaneByLane<'_> {
                         state_words: words,
                     };
                     let chosen = self.policy.choose(&view, role, &self.legal);
-                    let at = self.legal.iter().position(|&mv| mv == chosen);
-                    self.places[at.unwrap_or(0)]
+                    let idx = self.legal.iter().position(|&mv| mv == chosen);
+                    self.places[idx.unwrap_or(0)]
                 }
             };
         }

@@ -226,7 +226,7 @@ impl LanesProgram {
             base_words: base_words(&bases),
             bases,
             n_roles: networks[0].roles.len(),
-            codes: RoleCodes::of_all(&phases, networks[0].roles.len()),
+            codes: RoleCodes::all_roles(&phases, networks[0].roles.len()),
             marks: control.marks(),
             phases,
         }

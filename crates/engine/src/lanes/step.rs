@@ -14,7 +14,7 @@ use super::program::{FIRST_BASE, Goals, LanesProgram, Phase, RoleMoves, Segment}
 use super::random::Random;
 use super::sums::GoalsOfBlock;
 use super::transpose::rows_to_states;
-use super::vector::{Vector, at, get, put};
+use super::vector::{Vector, get, put, row_ptr};
 use super::weights::{Tables, log_moves};
 use crate::state::RoleId;
 
@@ -133,9 +133,9 @@ unsafe fn step<V: Vector>(
         run_segments::<V>(&phase.play, rows);
         let mut stuck = V::splat(false);
         for (role, moves) in phase.roles.iter().enumerate() {
-            let of_role = match moves {
+            let without_move = match moves {
                 RoleMoves::Only(_, None) => V::splat(false),
-                RoleMoves::Only(_, Some(row)) => V::load(at::<V>(rows, *row as usize)).not(),
+                RoleMoves::Only(_, Some(row)) => V::load(row_ptr::<V>(rows, *row as usize)).not(),
                 RoleMoves::None => V::splat(true),
                 RoleMoves::Choice(choice) => match (chooser.tables, &mut group.table_scratch) {
                     (Some(tables), Some(scratch)) if tables.counts(phase_idx, role) => {
@@ -147,26 +147,26 @@ unsafe fn step<V: Vector>(
                     },
                 },
             };
-            of_role.store(at::<V>(masks, STUCK + role));
-            stuck = stuck.or(of_role);
+            without_move.store(row_ptr::<V>(masks, STUCK + role));
+            stuck = stuck.or(without_move);
         }
         if run.keep.goal_trace {
             trace_goals::<V>(group, phase_idx, phase, now);
         }
         // Step 2. Playouts that end.
-        let active = V::load(at::<V>(masks, ACTIVE));
-        let terminal = V::load(at::<V>(rows, phase.terminal as usize));
+        let active = V::load(row_ptr::<V>(masks, ACTIVE));
+        let terminal = V::load(row_ptr::<V>(rows, phase.terminal as usize));
         let over = active.and(terminal.or(stuck));
-        over.store(at::<V>(masks, ENDING));
+        over.store(row_ptr::<V>(masks, ENDING));
         let is_added_up = run.keep.sums
             && over.and_not(terminal).is_zero()
             && add_up_alike::<V>(group, blocks, now, &phase.goals, over);
         if !is_added_up {
             finish(run, group, blocks, now, phase_idx);
         }
-        let ending = V::load(at::<V>(masks, ENDING));
+        let ending = V::load(row_ptr::<V>(masks, ENDING));
         let active = active.and_not(ending);
-        active.store(at::<V>(masks, ACTIVE));
+        active.store(row_ptr::<V>(masks, ACTIVE));
         if !ending.is_zero() {
             park::<V>(run, group, blocks, phase_idx, ending);
         }
@@ -176,7 +176,7 @@ unsafe fn step<V: Vector>(
         let bits = group.move_bits.pointer();
         if run.keep.moves {
             for row in 0..phase.n_log_rows {
-                V::splat(false).store(at::<V>(bits, row));
+                V::splat(false).store(row_ptr::<V>(bits, row));
             }
         }
         if let Some(policy) = &mut chooser.policy {
@@ -188,7 +188,7 @@ unsafe fn step<V: Vector>(
             else {
                 continue;
             };
-            let log = at::<V>(bits, choice.first_log_row);
+            let log = row_ptr::<V>(bits, choice.first_log_row);
             match (&chooser.policy, chooser.tables, &mut group.table_scratch) {
                 (None, None, _) if run.keep.moves => {
                     choose::<V, true>(&choice.leaves, rows, scratch, &mut random, active, log);
@@ -198,12 +198,12 @@ unsafe fn step<V: Vector>(
                     choose::<V, false>(&choice.leaves, rows, scratch, &mut random, active, log);
                     continue;
                 }
-                (None, Some(tables), Some(of_tables)) => {
+                (None, Some(tables), Some(table_scratch)) => {
                     tables.choose::<V>(
                         (phase_idx, role),
                         choice,
                         rows,
-                        (scratch, of_tables),
+                        (scratch, table_scratch),
                         &mut random,
                         active,
                     );
@@ -260,17 +260,17 @@ pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u6
                 Segment::Straight(kernel) => kernel.run(rows),
                 Segment::Repeat { kernel, loops } => {
                     for &(row, _) in loops {
-                        V::splat(false).store(at::<V>(rows, row as usize));
+                        V::splat(false).store(row_ptr::<V>(rows, row as usize));
                     }
                     loop {
                         kernel.run(rows);
                         let mut raised = V::splat(false);
                         for &(row, definition) in loops {
-                            let value = V::load(at::<V>(rows, definition.row() as usize));
+                            let value = V::load(row_ptr::<V>(rows, definition.row() as usize));
                             let value = value.xor(V::splat(definition.is_complement()));
-                            let before = V::load(at::<V>(rows, row as usize));
+                            let before = V::load(row_ptr::<V>(rows, row as usize));
                             raised = raised.or(value.and_not(before));
-                            before.or(value).store(at::<V>(rows, row as usize));
+                            before.or(value).store(row_ptr::<V>(rows, row as usize));
                         }
                         if raised.is_zero() {
                             break;
@@ -316,16 +316,16 @@ unsafe fn add_up_alike<V: Vector>(
     sums.n_playouts += n_playouts;
     sums.n_steps += ages.sum_halves();
     let rows = group.rows.pointer();
-    for (of_role, to) in goals.roles.iter().zip(&mut sums.goals) {
+    for (role_goals, to) in goals.roles.iter().zip(&mut sums.goals) {
         let (mut once, mut twice) = (V::splat(false), V::splat(false));
-        for goal in of_role {
+        for goal in role_goals {
             // SAFETY: guaranteed by the caller.
             let holds: V = unsafe { get(rows, goal.row as usize) };
             twice = twice.or(once.and(holds));
             once = once.or(holds);
         }
         let clear = ending.and_not(twice);
-        for goal in of_role {
+        for goal in role_goals {
             if let Some(value) = goal.value {
                 // SAFETY: guaranteed by the caller.
                 let holds: V = unsafe { get(rows, goal.row as usize) };
@@ -423,8 +423,8 @@ unsafe fn park<V: Vector>(
             if let Some(matrix) = &mut group.sides[phase_idx] {
                 let to = matrix.rows.pointer();
                 for &(from, row) in &side.park {
-                    let to = at::<V>(to, row as usize);
-                    V::load(at::<V>(rows, from as usize))
+                    let to = row_ptr::<V>(to, row as usize);
+                    V::load(row_ptr::<V>(rows, from as usize))
                         .select(V::load(to), ending)
                         .store(to);
                 }
@@ -570,8 +570,8 @@ unsafe fn park_states<V: Vector>(run: Run<'_>, group: &mut Group, blocks: &mut [
     for base in FIRST_BASE as usize..FIRST_BASE as usize + run.program.bases.len() {
         // SAFETY: both matrices have a row for each base.
         unsafe {
-            let to = at::<V>(to, base);
-            V::load(at::<V>(rows, base))
+            let to = row_ptr::<V>(to, base);
+            V::load(row_ptr::<V>(rows, base))
                 .select(V::load(to), ending)
                 .store(to);
         }
@@ -620,7 +620,8 @@ unsafe fn trace_goals<V: Vector>(group: &mut Group, phase_idx: usize, phase: &Ph
             // SAFETY: guaranteed by the caller.
             unsafe {
                 for &(from, row) in &side.park {
-                    V::load(at::<V>(rows, from as usize)).store(at::<V>(to, row as usize));
+                    V::load(row_ptr::<V>(rows, from as usize))
+                        .store(row_ptr::<V>(to, row as usize));
                 }
                 run_segments::<V>(&side.code, to);
             }
@@ -672,18 +673,19 @@ unsafe fn refill<V: Vector>(
         let Some(stage) = group.stages[phase].as_mut().filter(|_| is_any_taken) else {
             if let Some(played) = played {
                 for &(base, from) in &played.step.plain {
-                    V::load(at::<V>(rows, from as usize)).store(at::<V>(rows, base as usize));
+                    V::load(row_ptr::<V>(rows, from as usize))
+                        .store(row_ptr::<V>(rows, base as usize));
                 }
                 for &(base, from) in &played.step.complement {
-                    V::load(at::<V>(rows, from as usize))
+                    V::load(row_ptr::<V>(rows, from as usize))
                         .not()
-                        .store(at::<V>(rows, base as usize));
+                        .store(row_ptr::<V>(rows, base as usize));
                 }
             }
             return;
         };
         let stage = stage.pointer();
-        let taken = V::load(at::<V>(masks, TAKEN));
+        let taken = V::load(row_ptr::<V>(masks, TAKEN));
         match played {
             Some(played) => {
                 for &(base, from) in &played.step.plain {
@@ -708,7 +710,7 @@ unsafe fn refill<V: Vector>(
                 }
             }
         }
-        let active = at::<V>(masks, ACTIVE);
+        let active = row_ptr::<V>(masks, ACTIVE);
         V::load(active).or(taken).store(active);
     }
 }

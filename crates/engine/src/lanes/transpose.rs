@@ -203,14 +203,14 @@ pub(super) fn states_to_rows(
     (n_words, block): (usize, usize),
 ) {
     let mut matrix = Matrix([0; 64]);
-    for of_word in &program.base_words {
+    for base_word in &program.base_words {
         // The contents of other lanes do not matter.
         for lane in bits(lanes) {
-            matrix.0[lane] = states[from[lane] as usize * program.n_state_words + of_word.word];
+            matrix.0[lane] = states[from[lane] as usize * program.n_state_words + base_word.word];
         }
         transpose_by(program.options.simd, &mut matrix);
-        let rows = rows[of_word.first * n_words..].chunks_exact_mut(n_words);
-        for (row, &bit) in rows.zip(&of_word.bits) {
+        let rows = rows[base_word.first * n_words..].chunks_exact_mut(n_words);
+        for (row, &bit) in rows.zip(&base_word.bits) {
             let row = &mut row[block];
             *row = *row & !lanes | matrix.0[bit as usize % 64] & lanes;
         }
@@ -227,14 +227,14 @@ pub(super) fn rows_to_states(
 ) {
     let mut matrix = Matrix([0; 64]);
     states.fill(0);
-    for of_word in &program.base_words {
+    for base_word in &program.base_words {
         matrix.0.fill(0);
-        for (idx, &bit) in (of_word.first..).zip(&of_word.bits) {
+        for (idx, &bit) in (base_word.first..).zip(&base_word.bits) {
             matrix.0[bit as usize] = rows[idx * n_words + block];
         }
         transpose_by(program.options.simd, &mut matrix);
         for (lane, word) in matrix.0.iter().enumerate() {
-            states[lane * program.n_state_words + of_word.word] = *word;
+            states[lane * program.n_state_words + base_word.word] = *word;
         }
     }
 }

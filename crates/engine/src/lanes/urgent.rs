@@ -69,12 +69,12 @@ impl Urgent {
     ) -> Urgent {
         // Step 1. Scales by rows; fluents that never hold are left out.
         let mut found = Urgent::default();
-        let mut of_scale = Vec::with_capacity(scales.len());
+        let mut ranges = Vec::with_capacity(scales.len());
         for scale in scales {
             let first = found.factors.len() as u32;
             let rows = scale.iter().map(|&(idx, factor)| (fluent(idx), factor));
             found.factors.extend(rows.filter(|&(row, _)| row != ZERO));
-            of_scale.push((first, found.factors.len() as u32));
+            ranges.push((first, found.factors.len() as u32));
         }
         let factors = |(start, end): (u32, u32)| found.factors[start as usize..end as usize].iter();
         let largest = |range: (u32, u32)| {
@@ -83,7 +83,7 @@ impl Urgent {
                 .filter(|factor| factor.is_finite())
                 .fold(0.0, f32::max)
         };
-        let largest_of: Vec<f32> = of_scale.iter().map(|&range| largest(range)).collect();
+        let largest_of: Vec<f32> = ranges.iter().map(|&range| largest(range)).collect();
         // Step 2. Moves, and the maximum weight of each.
         let mut moves: Vec<(Move, f32)> = Vec::new();
         for (leaf, mv) in choice.moves.iter().enumerate() {
@@ -97,8 +97,8 @@ impl Urgent {
                 legal: choice.leaves.legal[leaf],
                 does: choice.leaves.does[leaf],
                 weight,
-                on: of_scale[on.0 as usize],
-                by: by.map_or((0, 0), |by| of_scale[by.0 as usize]),
+                on: ranges[on.0 as usize],
+                by: by.map_or((0, 0), |by| ranges[by.0 as usize]),
             };
             if urgent.on.0 < urgent.on.1 {
                 moves.push((urgent, most));

@@ -102,7 +102,7 @@ pub(super) unsafe trait Vector: Copy {
 /// A pointer to a row. Hot code calls functions like this one instead of closures: a closure may fail to be inlined,
 /// and then runs without the CPU's vector instructions.
 #[inline(always)]
-pub(super) fn at<V: Vector>(rows: *mut u64, row: usize) -> *mut u64 {
+pub(super) fn row_ptr<V: Vector>(rows: *mut u64, row: usize) -> *mut u64 {
     rows.wrapping_add(row * V::N_WORDS)
 }
 
@@ -123,7 +123,7 @@ pub(super) unsafe fn get<V: Vector>(rows: *const u64, row: usize) -> V {
 #[inline(always)]
 pub(super) unsafe fn put<V: Vector>(rows: *mut u64, row: usize, value: V) {
     // SAFETY: guaranteed by the caller.
-    unsafe { value.store(at::<V>(rows, row)) }
+    unsafe { value.store(row_ptr::<V>(rows, row)) }
 }
 
 /// Loads eight rows.

@@ -78,9 +78,9 @@ impl Weights {
             cases: Vec::new(),
             urgency: None,
         };
-        let of_role = |n: usize| vec![one.clone(); n];
+        let role_weights = |n: usize| vec![one.clone(); n];
         Weights {
-            roles: n_moves.into_iter().map(of_role).collect(),
+            roles: n_moves.into_iter().map(role_weights).collect(),
             scales: Vec::new(),
         }
     }
@@ -212,9 +212,9 @@ struct OfTable {
 impl TableScratch {
     /// Marks all rows as dirty, because other code wrote rows of moves.
     pub(super) fn soil(&mut self) {
-        for of_table in self.phases.iter_mut().flatten().flatten() {
-            of_table.classes.iter_mut().for_each(Scratch::soil);
-            of_table.is_live.fill(true);
+        for scratch in self.phases.iter_mut().flatten().flatten() {
+            scratch.classes.iter_mut().for_each(Scratch::soil);
+            scratch.is_live.fill(true);
         }
     }
 }
@@ -246,10 +246,10 @@ impl Tables {
                     continue;
                 };
                 let fluent = |bit: u32| fluent_row(program, phase_idx, bit);
-                let of_role = &weights.roles[role];
+                let role_weights = &weights.roles[role];
                 roles.push(Some(Table::new(
                     choice,
-                    of_role,
+                    role_weights,
                     &weights.scales,
                     &fluent,
                     epsilon,
@@ -265,7 +265,7 @@ impl Tables {
     }
 
     pub(super) fn scratch(&self, n_words: usize) -> TableScratch {
-        let of_table = |table: &Option<Table>| {
+        let table_scratch = |table: &Option<Table>| {
             let table = table.as_ref()?;
             let classes = match &table.how {
                 How::Proportional(classes) => classes.as_slice(),
@@ -278,9 +278,9 @@ impl Tables {
                 is_live: vec![true; table.splits.len()],
             })
         };
-        let of_phase = |roles: &Vec<Option<Table>>| roles.iter().map(of_table).collect();
+        let phase_scratch = |roles: &Vec<Option<Table>>| roles.iter().map(table_scratch).collect();
         let mut scratch = TableScratch {
-            phases: self.phases.iter().map(of_phase).collect(),
+            phases: self.phases.iter().map(phase_scratch).collect(),
         };
         // The previous kind of choice may have left rows of moves set.
         scratch.soil();

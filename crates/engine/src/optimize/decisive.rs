@@ -357,9 +357,9 @@ impl<'a> Values<'a> {
         let mut readers = vec![NodeId(0); first_reader[network.n_nodes()] as usize];
         for gate in gates() {
             for signal in network.inputs_of(gate) {
-                let at = &mut next[signal.node().idx()];
-                readers[*at as usize] = gate;
-                *at += 1;
+                let slot = &mut next[signal.node().idx()];
+                readers[*slot as usize] = gate;
+                *slot += 1;
             }
         }
         Values {
@@ -389,16 +389,16 @@ impl<'a> Values<'a> {
     /// Recomputes everything that reads a touched node.
     fn update(&mut self, builder: &mut Builder) {
         let n_given = self.touched.len();
-        let mut at = 0;
-        while at < self.touched.len() {
-            let node = self.touched[at].idx();
+        let mut idx = 0;
+        while idx < self.touched.len() {
+            let node = self.touched[idx].idx();
             let readers = self.first_reader[node] as usize..self.first_reader[node + 1] as usize;
             for &reader in &self.readers[readers] {
                 if !std::mem::replace(&mut self.is_touched[reader.idx()], true) {
                     self.touched.push(reader);
                 }
             }
-            at += 1;
+            idx += 1;
         }
         // A gate comes after what it reads.
         self.touched[n_given..].sort_unstable();

@@ -91,12 +91,12 @@ struct Sets {
 
 impl Sets {
     fn new(network: &Network, possible: &[bool]) -> Sets {
-        let of_role = |role: &RoleSignals| {
+        let role_inputs = |role: &RoleSignals| {
             let all = role.first_input..role.first_input + role.legal.len() as u32;
             all.filter(|&input| possible[input as usize]).collect()
         };
         let mut sets = Sets {
-            inputs: network.roles.iter().map(of_role).collect(),
+            inputs: network.roles.iter().map(role_inputs).collect(),
             moves: Vec::new(),
             roles: Vec::new(),
             signals: Vec::new(),

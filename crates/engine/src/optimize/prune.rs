@@ -47,7 +47,7 @@ fn needed(network: &Network, replace: impl Fn(Signal) -> Signal) -> Vec<bool> {
 /// that are not read are dropped.
 pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> Network {
     let is_needed = needed(network, &replace);
-    let of_loops = |idx: u32| replace(network.loops[idx as usize]);
+    let definition = |idx: u32| replace(network.loops[idx as usize]);
     let n_needed = is_needed.iter().filter(|&&is_needed| is_needed).count();
     let mut builder =
         Builder::new(network.n_bases, network.n_inputs).with_room(n_needed, network.n_edges());
@@ -62,7 +62,7 @@ pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> 
             _ if !is_needed[node.idx()] => continue,
             Node::Loop(idx) => {
                 let signal = builder.new_loop();
-                loops.push((signal, of_loops(idx)));
+                loops.push((signal, definition(idx)));
                 signal
             }
             Node::And(signals) => {

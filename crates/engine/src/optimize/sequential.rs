@@ -44,8 +44,8 @@ pub(crate) fn fold_phase(network: &Network, fixed: &[Option<bool>]) -> (Network,
     let possible: Vec<bool> = moves.iter().map(Option::is_none).collect();
     for role in &network.roles {
         let inputs = role.first_input as usize..role.first_input as usize + role.legal.len();
-        let mut of_role = inputs.filter(|&input| possible[input]);
-        if let (Some(only), None) = (of_role.next(), of_role.next()) {
+        let mut role_inputs = inputs.filter(|&input| possible[input]);
+        if let (Some(only), None) = (role_inputs.next(), role_inputs.next()) {
             moves[only] = Some(true);
         }
     }

@@ -150,8 +150,8 @@ impl Walker {
                 legal.push((self.names.move_text(role, mv), mv));
             }
             legal.sort_unstable();
-            let (texts, of_role) = legal.into_iter().unzip();
-            ids.push(of_role);
+            let (texts, moves) = legal.into_iter().unzip();
+            ids.push(moves);
             view.roles.push(RoleView {
                 legal: texts,
                 goals: self.machine.goals(role),
@@ -165,7 +165,7 @@ impl Walker {
     }
 
     fn advance(&mut self, ids: &[Vec<MoveId>], picks: &[usize]) {
-        let joint = ids.iter().zip(picks).map(|(of_role, &pick)| of_role[pick]);
+        let joint = ids.iter().zip(picks).map(|(moves, &pick)| moves[pick]);
         self.machine.advance(&JointMove::new(joint));
     }
 }
@@ -231,11 +231,11 @@ fn pick(view: &View, rng: &mut impl Rng) -> Option<Vec<usize>> {
     if view.is_terminal {
         return None;
     }
-    let of_role = |role: &RoleView| match role.legal.len() {
+    let pick_move = |role: &RoleView| match role.legal.len() {
         0 => None,
         n => Some(rng.next_u32() as usize % n),
     };
-    view.roles.iter().map(of_role).collect()
+    view.roles.iter().map(pick_move).collect()
 }
 
 /// Loads visited states in random order: each must have the same view and the same successor as before.

@@ -99,8 +99,8 @@ fn report(
     findings.push(finding.help(help));
 }
 
-/// Whether a path may lead through a relation: a keyword that cannot be a head or a condition is told elsewhere, and
-/// nothing further should be told because of it.
+/// Whether a path may lead through a relation: a keyword that cannot be a head or a condition is reported elsewhere, and
+/// must not cause further findings.
 fn is_passable(outline: &Outline<'_>, relation: usize) -> bool {
     let name = outline.relations[relation].name;
     match Keyword::of(name) {

@@ -57,12 +57,12 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
 pub(super) fn relation_components(outline: &Outline<'_>) -> Vec<u32> {
     let mut successors: Vec<Vec<u32>> = vec![Vec::new(); outline.relations.len()];
     for rule in 0..outline.rules.len() {
-        let of_head = &mut successors[outline.heads[rule]];
-        of_head.extend(outline.uses(rule).iter().map(|usage| usage.relation as u32));
+        let targets = &mut successors[outline.heads[rule]];
+        targets.extend(outline.uses(rule).iter().map(|usage| usage.relation as u32));
     }
-    for of_head in &mut successors {
-        of_head.sort_unstable();
-        of_head.dedup();
+    for targets in &mut successors {
+        targets.sort_unstable();
+        targets.dedup();
     }
     components(
         successors.len(),
@@ -74,7 +74,7 @@ pub(super) fn relation_components(outline: &Outline<'_>) -> Vec<u32> {
 fn is_restricted(arg: &Term, head: &Atom, guards: &FxHashSet<SymbolId>) -> bool {
     let mut is_guarded = true;
     arg.for_each_variable(&mut |name, _| is_guarded &= guards.contains(&name));
-    is_guarded || head.args.iter().any(|of_head| same(of_head, arg))
+    is_guarded || head.args.iter().any(|head_arg| same(head_arg, arg))
 }
 
 /// A variable of the recursive literal that is nested deeper in the head than there, and that nothing else binds.

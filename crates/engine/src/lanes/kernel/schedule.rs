@@ -194,9 +194,9 @@ impl Walk<'_> {
         let plain = self.forms.plain(form).iter().map(|&row| (row, false));
         let reads = negative.chain(plain);
         if first != NONE {
-            let of_first = reads.clone().filter(|&(row, _)| row == first);
+            let first_reads = reads.clone().filter(|&(row, _)| row == first);
             self.pending
-                .extend(of_first.map(|(row, is_negative)| Read::new(row, is_negative)));
+                .extend(first_reads.map(|(row, is_negative)| Read::new(row, is_negative)));
         }
         for is_there in [true, false] {
             for (row, is_negative) in reads.clone() {

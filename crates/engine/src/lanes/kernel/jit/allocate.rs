@@ -22,25 +22,25 @@ const FAR: u32 = 64;
 /// The next use of each value.
 pub(super) struct NextUses {
     /// Per read of the schedule: the step that reads the row next, or [`NONE`].
-    pub(super) of_read: Vec<u32>,
+    pub(super) by_read: Vec<u32>,
     /// Per step: the step that reads its target next, or [`NONE`].
-    pub(super) of_target: Vec<u32>,
+    pub(super) by_target: Vec<u32>,
 }
 
 impl NextUses {
     pub(super) fn new(forms: &Forms, schedule: &Schedule) -> NextUses {
         let mut last = vec![NONE; forms.gate_of.len()];
         let mut uses = NextUses {
-            of_read: vec![NONE; schedule.reads().len()],
-            of_target: vec![NONE; schedule.steps.len()],
+            by_read: vec![NONE; schedule.reads().len()],
+            by_target: vec![NONE; schedule.steps.len()],
         };
         for (idx, step) in schedule.steps.iter().enumerate().rev() {
             let target = forms.gates[step.gate as usize].target as usize;
-            uses.of_target[idx] = last[target];
+            uses.by_target[idx] = last[target];
             last[target] = if step.is_first { NONE } else { idx as u32 };
             for read in schedule.range(idx).rev() {
                 let row = schedule.reads()[read].row() as usize;
-                uses.of_read[read] = last[row];
+                uses.by_read[read] = last[row];
                 last[row] = idx as u32;
             }
         }

@@ -108,8 +108,8 @@ impl Emitter<'_> {
     fn gather(&mut self, step: usize) -> Outcome {
         let range = self.schedule.range(step);
         let reads = self.schedule.reads()[range.clone()].iter();
-        let uses = &self.uses.of_read[range];
-        let of_target = self.uses.of_target[step];
+        let uses = &self.uses.by_read[range];
+        let next_use = self.uses.by_target[step];
         let step = &self.schedule.steps[step];
         let form = &self.forms.gates[step.gate as usize];
         let is_partly_plain = &mut self.is_partly_plain[step.gate as usize];
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         let is_inverted = step.is_last && form.is_inverted();
         Outcome {
             row: form.target,
-            next_use: of_target,
+            next_use,
             is_inverted,
             is_complement: !(*is_partly_plain || is_inverted),
             is_stored: step.is_last && form.is_output,
@@ -446,7 +446,7 @@ impl Emitter<'_> {
         }
         let is_only_use = next_range
             .clone()
-            .any(|read| schedule.reads()[read].row() == target && self.uses.of_read[read] == NONE);
+            .any(|read| schedule.reads()[read].row() == target && self.uses.by_read[read] == NONE);
         let rows = range.chain(next_range);
         let rows: Vec<u32> = rows.map(|read| schedule.reads()[read].row()).collect();
         let is_distinct = (1..rows.len()).all(|idx| !rows[..idx].contains(&rows[idx]));
@@ -460,11 +460,11 @@ impl Emitter<'_> {
         let [x, y] = [self.operands[0], self.operands[1]];
         let outer = self.gather(step + 1);
         let inner_idx = usize::from(self.operands[1].row == inner.row);
-        let (of_inner, other) = (self.operands[inner_idx], self.operands[1 - inner_idx]);
+        let (inner_operand, other) = (self.operands[inner_idx], self.operands[1 - inner_idx]);
         let function = |[value, x_bit, y_bit]: [bool; 3]| {
             let both = (x_bit != x.is_negative) && (y_bit != y.is_negative);
             let inner_bit = both != inner.is_complement;
-            let all = (value != other.is_negative) && (inner_bit != of_inner.is_negative);
+            let all = (value != other.is_negative) && (inner_bit != inner_operand.is_negative);
             all != outer.is_complement
         };
         let register = self.combine_any([other, x, y], function);
