@@ -214,9 +214,13 @@ fn moves(about: &About, known: &Known) -> Vec<Finding> {
 
 fn board_findings(board: &Board, known: &Known) -> Vec<Finding> {
     let mut found = Vec::new();
+    if board.columns.is_empty() && board.rows.is_empty() {
+        let message = "`columns` or `rows` needs a list of coordinates".to_owned();
+        found.push(Finding::error(&["board", "columns"], message));
+    }
     for (key, lists) in [("columns", &board.columns), ("rows", &board.rows)] {
-        if lists.is_empty() || lists.iter().any(Vec::is_empty) {
-            let message = format!("`{key}` needs at least one list with at least one coordinate");
+        if lists.iter().any(Vec::is_empty) {
+            let message = format!("a list in `{key}` has no coordinate");
             found.push(Finding::error(&["board", key], message));
         }
     }

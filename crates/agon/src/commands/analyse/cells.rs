@@ -5,9 +5,10 @@
 //! that hold two contents at once and cells that lose their content. The first game that shows such a cell is played
 //! again with a witness per `next` rule, to name the rules that are responsible.
 //!
-//! Not every fluent with arguments is a board. Contents may share a cell by design: then they do so in the initial state,
-//! or the cells are not all filled there and sharing is common. Cells may vanish by design: then they are not all filled in
-//! the initial state either, or hold only one kind of content.
+//! Not every fluent with arguments is a board. Contents share a cell by design if they do so in the initial state, or if the
+//! fluent says where single things are. Where not all cells are filled in the initial state, a shared cell is a doubt and
+//! not a fault. A cell may become empty by design, by having no content; this is a fault only where all cells are filled in
+//! the initial state and some content stands for an empty cell.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -68,10 +69,10 @@ pub(super) fn examine(
     n_games: u64,
     seed: u64,
     deadline: Instant,
-) -> Vec<Fault> {
+) -> Cells {
     let layers = layers(game, board);
     if layers.is_empty() {
-        return Vec::new();
+        return Cells::default();
     }
     let mut watch = Watch::new(game, layers);
     for seed in (seed..).take(n_games as usize) {
@@ -80,7 +81,15 @@ pub(super) fn examine(
         }
         watch.play(seed, deadline);
     }
-    watch.faults(deadline)
+    watch.finish(deadline)
+}
+
+/// What was found about cells.
+#[derive(Default)]
+pub(super) struct Cells {
+    pub(super) faults: Vec<Fault>,
+    /// What may be by design.
+    pub(super) doubts: Vec<String>,
 }
 
 /// The readings of fluents as cells: those of the board, and those that the initial state suggests.
@@ -204,7 +213,13 @@ struct Seen {
     /// Every cell, give or take one, has exactly one content in the initial state.
     is_full: bool,
     is_shared_at_first: bool,
+    /// A content was in two cells at once, so that contents are kinds and not single things.
+    has_kinds: bool,
+    /// A cell without content got one.
+    is_refilled: bool,
     contents: BTreeSet<String>,
+    /// The content of most cells in the initial state, if it may stand for an empty cell.
+    most_frequent: Option<String>,
     /// Cells with a content, and those with several, over all states.
     n_filled: u64,
     n_shared: u64,
@@ -268,7 +283,29 @@ impl<'a> Watch<'a> {
             // Give or take one: the rules of a faulty sheet may write to a cell that is not there.
             seen.is_full = n_cells >= FEWEST_CELLS && n_single * 20 >= n_cells * 19;
         }
+        let roles: BTreeSet<String> = RoleId::all(game.n_roles())
+            .map(|role| game.role_name(role))
+            .collect();
+        for (layer, seen) in watch.seen.iter_mut().enumerate() {
+            let of_layer = initial.iter();
+            let of_layer = of_layer.filter(|filled| watch.cells[filled.cell].layer == layer);
+            seen.most_frequent = most_frequent(of_layer.map(|of| of.content.as_str()), &roles);
+        }
+        watch.note_kinds(&initial);
         watch
+    }
+
+    /// Notes which layers have a content in two cells.
+    fn note_kinds(&mut self, filled: &[Filled]) {
+        if self.seen.iter().all(|seen| seen.has_kinds) {
+            return;
+        }
+        let mut held: HashMap<(usize, &str), usize> = HashMap::new();
+        for filled in filled {
+            let layer = self.cells[filled.cell].layer;
+            let cell = *held.entry((layer, &filled.content)).or_insert(filled.cell);
+            self.seen[layer].has_kinds |= cell != filled.cell;
+        }
     }
 
     fn read(&mut self, text: &str) -> Option<Filled> {
@@ -350,11 +387,14 @@ impl<'a> Watch<'a> {
         for filled in now {
             by_cell.entry(filled.cell).or_default().push(filled);
         }
+        self.note_kinds(now);
         let fluents_before: BTreeSet<&str> =
             before.iter().map(|filled| filled.fluent.as_str()).collect();
+        let cells_before: BTreeSet<usize> = before.iter().map(|filled| filled.cell).collect();
         for (&cell, here) in &by_cell {
             let seen = &mut self.seen[self.cells[cell].layer];
             seen.n_filled += 1;
+            seen.is_refilled |= !cells_before.contains(&cell);
             if here.len() < 2 {
                 continue;
             }
@@ -363,8 +403,9 @@ impl<'a> Watch<'a> {
                 .iter()
                 .filter(|filled| fluents_before.contains(&*filled.fluent));
             let kept: BTreeSet<String> = kept.map(|filled| filled.fluent.clone()).collect();
-            // A cell that was shared before shows only the consequences.
-            if kept.len() < 2 {
+            // A cell that was shared before shows only the consequences. Where cells may be empty, two roles may fill one at
+            // once, such as riders that collide.
+            if kept.len() < 2 && (seen.is_full || !kept.is_empty()) {
                 let fluents = here
                     .iter()
                     .map(|of| (of.fluent.clone(), of.content.clone()));
@@ -380,20 +421,28 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn faults(&mut self, deadline: Instant) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    fn finish(&mut self, deadline: Instant) -> Cells {
+        let mut found = Cells::default();
         for seen in std::mem::take(&mut self.seen) {
+            let is_fault = seen.is_lost_by_fault();
             let share = seen.n_shared as f64 / seen.n_filled.max(1) as f64;
-            let is_by_design = seen.is_shared_at_first || (!seen.is_full && share > MOST_SHARED);
-            if let Some(sighting) = seen.shared.filter(|_| !is_by_design) {
-                faults.push(self.shared_fault(&sighting, deadline));
+            let is_doubt = seen.has_kinds && share <= MOST_SHARED;
+            let shared = seen.shared.filter(|_| !seen.is_shared_at_first);
+            if let Some(sighting) = shared.filter(|_| seen.is_full || is_doubt) {
+                let fault = self.shared_fault(&sighting, deadline);
+                match seen.is_full {
+                    true => found.faults.push(fault),
+                    false => found.doubts.push(format!(
+                        "{}, in {} games, unless this is meant; {}",
+                        fault.message, fault.games, fault.first
+                    )),
+                }
             }
-            let is_by_design = !seen.is_full || seen.contents.len() < 2;
-            if let Some(sighting) = seen.lost.filter(|_| !is_by_design) {
-                faults.push(self.lost_fault(&sighting, deadline));
+            if let Some(sighting) = seen.lost.filter(|_| is_fault) {
+                found.faults.push(self.lost_fault(&sighting, deadline));
             }
         }
-        faults
+        found
     }
 
     fn shared_fault(&self, sighting: &Sighting, deadline: Instant) -> Fault {
@@ -537,6 +586,43 @@ impl<'a> Watch<'a> {
         }
         machine.take_fault().is_none().then_some(steps)
     }
+}
+
+impl Seen {
+    /// Whether a cell that loses its content is a fault: all cells are filled at first, and an empty cell has a content that
+    /// says so. If only its frequency tells which content that is, no cell may get its content back.
+    fn is_lost_by_fault(&self) -> bool {
+        let by_name = self.contents.iter().any(|content| is_blank(content));
+        let by_frequency = self.contents.len() > 1 && self.most_frequent.is_some();
+        self.is_full && (by_name || (by_frequency && !self.is_refilled))
+    }
+}
+
+/// What sheets write for nothing.
+const BLANKS: [&str; 12] = [
+    "b", "blank", "empty", "e", "none", "nothing", "free", "nil", "null", "open", "space", "vacant",
+];
+
+fn is_blank(content: &str) -> bool {
+    content
+        .split(' ')
+        .all(|word| BLANKS.iter().any(|blank| word.eq_ignore_ascii_case(blank)))
+}
+
+/// The content of most cells, if it fills a quarter of them, is alone in that, and names no role.
+fn most_frequent<'a>(
+    contents: impl Iterator<Item = &'a str>,
+    roles: &BTreeSet<String>,
+) -> Option<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for content in contents {
+        *counts.entry(content).or_default() += 1;
+    }
+    let n_cells: usize = counts.values().sum();
+    let (&most, &n) = counts.iter().max_by_key(|(_, n)| **n)?;
+    let is_alone = counts.values().filter(|&&other| other == n).count() == 1;
+    let is_role = most.split(' ').any(|word| roles.contains(word));
+    (is_alone && !is_role && n * 4 >= n_cells).then(|| most.to_owned())
 }
 
 impl Sighting {

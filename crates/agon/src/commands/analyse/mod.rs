@@ -109,13 +109,14 @@ fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
     }
     let board = board_of(game, sheet.about.as_ref());
     let n_watched = args.games.min(CELLS_GAMES);
-    let mut flaws = cells::examine(
+    let found = cells::examine(
         game,
         board.as_ref(),
         n_watched,
         args.seed,
         until(CELLS_PART),
     );
+    let mut flaws = found.faults;
     let n_tried = args.games.min(INFLUENCE_GAMES);
     flaws.extend(influence::examine(
         game,
@@ -139,6 +140,7 @@ fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
         proven_end: program.and_then(most_steps),
         survey,
         flaws,
+        cell_doubts: found.doubts,
         coverage,
         contest,
         n_playouts: args.playouts,

@@ -20,6 +20,8 @@ pub(super) struct Findings<'a> {
     pub(super) survey: Survey,
     /// Faults of cells and of roles without influence.
     pub(super) flaws: Vec<Fault>,
+    /// Cells that hold two contents, perhaps by design.
+    pub(super) cell_doubts: Vec<String>,
     pub(super) coverage: Option<Coverage>,
     pub(super) contest: Results,
     pub(super) n_playouts: u64,
@@ -32,6 +34,9 @@ pub(super) struct Report {
     /// No fault was found.
     pub(super) ok: bool,
     faults: Vec<Fault>,
+    /// A cell holds two contents, and only its designer knows whether that is a fault.
+    #[serde(skip)]
+    is_unclear: bool,
     /// What a designer should look at.
     doubts: Vec<String>,
     /// What is as it should be.
@@ -149,6 +154,7 @@ impl Findings<'_> {
             game: self.name.to_owned(),
             engine: self.game.grounded().map_or("interpreter", |_| "scalar"),
             ok: self.survey.faults.is_empty() && self.flaws.is_empty(),
+            is_unclear: !self.cell_doubts.is_empty(),
             doubts,
             merits,
             kind: self.kind(),
@@ -349,6 +355,7 @@ impl Findings<'_> {
         if self.game.rules().is_gdl_two {
             doubts.push("GDL-II: what the roles see is not looked at".to_owned());
         }
+        doubts.extend(self.cell_doubts.iter().cloned());
         self.doubts_of_roles(&mut doubts);
         self.doubts_of_seats(&mut doubts);
         for family in self.never_legal().iter().filter(|of| of.unseen == of.of) {
@@ -488,6 +495,9 @@ impl fmt::Display for Report {
         let n_games = self.ends.games;
         let verdict = match self.faults.len() {
             0 if n_games == 0 => "unknown: no game was finished".to_owned(),
+            0 if self.is_unclear => {
+                format!("no fault in {n_games} random games, but a cell holds two contents")
+            }
             0 => format!("sound, as far as {n_games} random games show"),
             1 => "1 fault".to_owned(),
             n => format!("{n} faults"),
