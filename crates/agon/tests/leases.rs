@@ -33,7 +33,7 @@ fn cells(more: &str) -> Vec<Cell> {
     let sheet = Arc::new(Sheet::new("connect_four", Arc::new(game)));
     let file = format!(
         "games = []\nplayers = [\"mc\", \"legal\"]\ngames_per_pair = {N_MATCHES}\n\
-         budget = {{ playouts = 60 }}\nseed = 7\n{more}"
+         budget = {{ playouts = 300 }}\nseed = 7\n{more}"
     );
     let plan = Plan::read(&file).expect("it is a tournament");
     plan.cells(&[sheet]).expect("it is a tournament")
@@ -112,14 +112,18 @@ fn reference(cells: &[Cell]) -> BTreeMap<String, Vec<Option<u8>>> {
     goals(&store)
 }
 
-/// Waits until this number of matches is stored.
-fn wait_for(path: &Path, n_matches: usize) {
-    let until = Instant::now() + PATIENCE;
-    let n_stored = || match path.exists() {
+fn n_stored(path: &Path) -> usize {
+    let n_stored = match path.exists() {
         true => Store::open(path).and_then(|store| store.n_matches()),
         false => Ok(0),
     };
-    while n_stored().expect("it is read") < n_matches {
+    n_stored.expect("it is read")
+}
+
+/// Waits until this number of matches is stored.
+fn wait_for(path: &Path, n_matches: usize) {
+    let until = Instant::now() + PATIENCE;
+    while n_stored(path) < n_matches {
         assert!(Instant::now() < until, "nobody plays");
         thread::sleep(Duration::from_millis(5));
     }
@@ -156,15 +160,20 @@ fn only_the_matches_of_killed_processes_are_played_again() {
     }
     let expected = reference(&cells);
     let test = "only_the_matches_of_killed_processes_are_played_again";
+    let mut n_repeated_in_all = 0;
     for seed in 0..3 {
         let mut rng = SplitMix64::seed_from_u64(seed);
         let mut draw = |n: u32| rng.next_u32() % n;
         let path = new_store(&format!("killed_{seed}"));
         let mut victim = Playing::start(test, &path);
         let mut other = Playing::start(test, &path);
-        wait_for(&path, 1 + draw(N_MATCHES - 8) as usize);
-        thread::sleep(Duration::from_millis(u64::from(draw(60))));
+        wait_for(&path, 1 + draw(N_MATCHES - 12) as usize);
+        thread::sleep(Duration::from_millis(u64::from(draw(40))));
         victim.kill();
+        assert!(
+            n_stored(&path) < N_MATCHES as usize,
+            "it was killed too late"
+        );
         let mut n_killed = 1;
         if seed == 2 {
             // The other one dies too, and a third process takes over from both.
@@ -176,7 +185,9 @@ fn only_the_matches_of_killed_processes_are_played_again() {
         other.finish();
         let n_repeated = n_repeated(&path, &expected);
         assert!(n_repeated <= n_killed, "seed {seed}: {n_repeated} matches");
+        n_repeated_in_all += n_repeated;
     }
+    assert!(n_repeated_in_all > 0, "nobody was killed during a match");
 }
 
 #[test]

@@ -480,6 +480,26 @@ fn a_match_whose_players_do_not_start_is_void() {
 }
 
 #[test]
+fn a_player_that_hangs_costs_three_clocks_and_forfeits() {
+    let (keep, gate): (Sender<()>, Receiver<()>) = channel();
+    let hanging = seat("hanging", move |_, _| {
+        let _ = gate.recv();
+        says("go")
+    });
+    let settings = Settings {
+        play_clock: Duration::from_millis(500),
+        ..settings()
+    };
+    let seats = vec![scripted(&["go"]), hanging];
+    let record = Referee::play(&game(WALK), seats, &settings, &mut |_| {});
+    drop(keep);
+    assert_eq!(replay(&game(WALK), &record), Ok(()));
+    assert_eq!(record.goal_values, Some(vec![50, 20]));
+    assert_eq!(record.errors[1..], [["", "TO"], ["", "TO"], ["", "TO"]]);
+    assert_eq!(record.faults(1).to_string(), "3 (3 late)");
+}
+
+#[test]
 fn a_player_that_is_late_once_is_in_time_again() {
     let late = seat("late", |step, stop| {
         while step == 1 && !stop.is_raised() {

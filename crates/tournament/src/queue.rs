@@ -143,9 +143,9 @@ impl Queue {
 
     /// The match is void because these players were absent. It is tried again after a pause, as often as there are pauses.
     /// Then all matches of the player leave the queue. A preset that fails is not tried again.
-    pub(crate) fn absent(&self, entry: Entry, players: &[String], pauses: &[Duration]) {
+    pub(crate) fn absent(&self, entry: &Entry, players: &[String], pauses: &[Duration]) {
         let mut state = self.state();
-        state.stop_running(&entry);
+        state.stop_running(entry);
         let is_remote = |player: &&String| entry.addresses.contains(player);
         let remote: Vec<&String> = players.iter().filter(is_remote).collect();
         if remote.len() == players.len() {
@@ -280,7 +280,7 @@ mod tests {
         for _ in 0..3 {
             let entry = next(&queue);
             assert_eq!(entry.job, job(0));
-            queue.absent(entry, &absent, &pauses);
+            queue.absent(&entry, &absent, &pauses);
         }
         assert_eq!((next(&queue).job, next(&queue).job), (job(1), job(3)));
         assert_eq!(queue.next(&StopFlag::new()), None);
@@ -291,7 +291,7 @@ mod tests {
         let queue = queue(&[&["a"], &["a"], &["a"]]);
         let absent = ["a".to_owned()];
         for index in 0..3 {
-            queue.absent(next(&queue), &absent, &[Duration::ZERO]);
+            queue.absent(&next(&queue), &absent, &[Duration::ZERO]);
             let entry = next(&queue);
             assert_eq!(entry.job, job(index));
             queue.finish(&entry);
@@ -301,14 +301,14 @@ mod tests {
     #[test]
     fn others_play_while_an_absent_player_is_paused() {
         let queue = queue(&[&["a"], &["b"]]);
-        queue.absent(next(&queue), &["a".to_owned()], &[LONG]);
+        queue.absent(&next(&queue), &["a".to_owned()], &[LONG]);
         let other = next(&queue);
         assert_eq!(other.job, job(1));
         queue.finish(&other);
         assert_eq!(queue.n_elsewhere(), 0);
         // A preset that fails is not tried again.
         let queue = self::queue(&[&["a"]]);
-        queue.absent(next(&queue), &["mc".to_owned()], &[LONG]);
+        queue.absent(&next(&queue), &["mc".to_owned()], &[LONG]);
         assert_eq!(queue.next(&StopFlag::new()), None);
     }
 

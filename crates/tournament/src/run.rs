@@ -296,7 +296,7 @@ impl<'a> Shared<'a> {
         Ok(match played {
             Ok(Played::Void(absent)) => {
                 let players: Vec<String> = absent.iter().map(|one| one.player.clone()).collect();
-                self.queue.absent(entry, &players, &self.pace.pauses);
+                self.queue.absent(&entry, &players, &self.pace.pauses);
                 Some(Report::Void(absent))
             }
             Ok(Played::Stopped | Played::Finished(_)) => {

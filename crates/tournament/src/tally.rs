@@ -159,7 +159,8 @@ fn per_move(results: &[&MatchResult], of: impl Fn(&crate::result::Work) -> f64) 
 /// Goals of the first and the other player that belong together, and whether each has forfeited: of a match, or of two
 /// matches in which each plays alone. Where both have forfeited there is nothing to compare.
 fn pairs_of_goals(results: &[&MatchResult]) -> Vec<([f64; 2], [bool; 2])> {
-    let mut alone: BTreeMap<(u64, u32), ([Option<f64>; 2], [bool; 2])> = BTreeMap::new();
+    type Halves = ([Option<f64>; 2], [bool; 2]);
+    let mut alone: BTreeMap<(u64, u32), Halves> = BTreeMap::new();
     let mut pairs = Vec::new();
     for result in results {
         let goals = [result.goal(true), result.goal(false)];
