@@ -132,7 +132,9 @@ pub enum Reply {
 /// Why there is no reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The player cannot be reached, or closed the connection.
+    /// Nobody listens at the address of the player.
+    Refused,
+    /// The player cannot be reached, closed the connection, or is not a GGP player; the text says what happened.
     Connection(String),
     /// The player sent this text, which is not a valid reply.
     Unreadable(String),

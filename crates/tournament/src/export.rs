@@ -64,6 +64,8 @@ const CELLS: &[&str] = &[
     "seconds_per_move_second",
     "faults_first",
     "faults_second",
+    "forfeits_first",
+    "forfeits_second",
 ];
 
 /// Writes one row per cell.
@@ -99,6 +101,7 @@ pub fn write_cells(tallies: &[Tally], out: impl Write) -> Result<(), CsvError> {
         let seconds = tally.seconds_per_move;
         lines.numbers(seconds.map_or([None; 2], |seconds| seconds.map(Some)));
         lines.counts(tally.faults.map(|n| n as usize));
+        lines.counts(tally.forfeits);
         lines.end()?;
     }
     lines.finish()
@@ -131,6 +134,10 @@ const MATCHES: &[&str] = &[
     "seconds",
     "setup_seconds",
     "faults",
+    "late",
+    "illegal",
+    "missing",
+    "forfeited",
     "version",
     "finished",
 ];
@@ -165,7 +172,10 @@ fn match_line<W: Write>(
     let n_seats = result.seats.iter().filter(|&&seat| seat == who).count();
     let goals = [result.goal(who == 0), result.goal(who != 0)];
     let score = match goals {
-        [Some(first), Some(second)] => Some(Goals { first, second }.score()),
+        [Some(own), Some(other)] => {
+            let forfeits = [mine, 1 - mine].map(|who| result.forfeits[who] > 0);
+            Goals::new(own, other, forfeits).map(Goals::score)
+        }
         _ => None,
     };
     let work = &result.work[mine];
@@ -187,6 +197,11 @@ fn match_line<W: Write>(
     lines.whole(work.transitions);
     lines.numbers([Some(work.seconds), Some(work.setup)]);
     lines.whole(u64::from(result.faults[mine]));
+    let kinds = result.fault_kinds[mine];
+    for n in [kinds.late, kinds.illegal, kinds.missing] {
+        lines.whole(u64::from(n));
+    }
+    lines.count(usize::from(result.forfeits[mine] > 0));
     lines.text(&result.version).whole(result.finished);
     lines.end()
 }

@@ -19,15 +19,40 @@ use crate::result::MatchResult;
 pub(crate) struct Goals {
     pub(crate) first: f64,
     pub(crate) second: f64,
+    /// Which of them forfeited, if one did.
+    forfeited: Option<Forfeited>,
+}
+
+/// The player that stopped answering.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Forfeited {
+    First,
+    Second,
 }
 
 impl Goals {
-    /// The score of the first player: 100, 50 or 0 for more, equally many or fewer goals than the second.
+    /// The goals of both players; `None` if both forfeited, because then there is nothing to compare.
+    pub(crate) fn new(first: f64, second: f64, forfeits: [bool; 2]) -> Option<Goals> {
+        let forfeited = match forfeits {
+            [true, true] => return None,
+            [true, false] => Some(Forfeited::First),
+            [false, true] => Some(Forfeited::Second),
+            [false, false] => None,
+        };
+        Some(Goals {
+            first,
+            second,
+            forfeited,
+        })
+    }
+
+    /// The score of the first player: 100, 50 or 0 for more, equally many or fewer goals than the second. A player that
+    /// forfeited has lost.
     pub(crate) fn score(self) -> f64 {
-        match self.first.total_cmp(&self.second) {
-            Ordering::Greater => 100.0,
-            Ordering::Equal => 50.0,
-            Ordering::Less => 0.0,
+        match (self.forfeited, self.first.total_cmp(&self.second)) {
+            (Some(Forfeited::First), _) | (None, Ordering::Less) => 0.0,
+            (Some(Forfeited::Second), _) | (None, Ordering::Greater) => 100.0,
+            (None, Ordering::Equal) => 50.0,
         }
     }
 
@@ -66,19 +91,15 @@ pub(crate) fn units(results: &[&MatchResult]) -> Vec<Vec<Goals>> {
 
 /// The goals of a match in which both players took part; `None` if one of them is not known.
 fn goals(result: &MatchResult) -> Option<Goals> {
-    Some(Goals {
-        first: result.goal(true)?,
-        second: result.goal(false)?,
-    })
+    let forfeits = result.forfeits.map(|n| n > 0);
+    Goals::new(result.goal(true)?, result.goal(false)?, forfeits)
 }
 
 /// Two matches of one role each, one by each player.
 fn comparison(results: &[&MatchResult]) -> Option<Goals> {
     let find = |of_first: bool| results.iter().find_map(|result| result.goal(of_first));
-    Some(Goals {
-        first: find(true)?,
-        second: find(false)?,
-    })
+    let forfeits = [0, 1].map(|who| results.iter().any(|result| result.forfeits[who] > 0));
+    Goals::new(find(true)?, find(false)?, forfeits)
 }
 
 /// Whether every role changed hands between two matches.

@@ -30,6 +30,10 @@ pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
     if has_faults {
         heads.extend([("faults", Number), ("faults against", Number)]);
     }
+    let has_forfeits = tallies.iter().any(|tally| tally.forfeits != [0, 0]);
+    if has_forfeits {
+        heads.extend([("forfeits", Number), ("forfeits against", Number)]);
+    }
     let mut table = Table::new(&heads, n_keys);
     for tally in tallies {
         let mut row = vec![
@@ -51,6 +55,9 @@ pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
         row.extend(tally.score_by_seat.map(number));
         if has_faults {
             row.extend(tally.faults.map(|n| n.to_string()));
+        }
+        if has_forfeits {
+            row.extend(tally.forfeits.map(|n| n.to_string()));
         }
         table.push(row);
     }
