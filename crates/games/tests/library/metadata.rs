@@ -25,7 +25,11 @@ fn metadata_is_complete_and_correct() {
         let found = findings(&entry.built_in.about, &entry.rules, &entry.game);
         game_faults.extend(found.into_iter().map(|finding| finding.message));
         let file = format!("games/{}.toml", entry.name());
-        faults.extend(game_faults.into_iter().map(|fault| format!("{file}: {fault}")));
+        faults.extend(
+            game_faults
+                .into_iter()
+                .map(|fault| format!("{file}: {fault}")),
+        );
     }
     assert_none(&faults);
 }
