@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agon::games::Board;
 use agon_engine::{Game, JointMove, RoleId, State};
@@ -62,6 +62,9 @@ const MOST_PLACES: usize = 3;
 /// Where not all cells are filled in the initial state: contents that share a cell more often than this do so by design.
 const MOST_SHARED: f64 = 0.1;
 
+/// How long a game may be played again to find the rules that are responsible, whatever time the analysis has left.
+const TRACE_TIME: Duration = Duration::from_secs(10);
+
 /// Plays up to `n_games` random games and looks at every cell in every state.
 pub(super) fn examine(
     game: &Game,
@@ -81,7 +84,7 @@ pub(super) fn examine(
         }
         watch.play(seed, deadline);
     }
-    watch.finish(deadline)
+    watch.finish()
 }
 
 /// What was found about cells.
@@ -359,9 +362,8 @@ impl<'a> Watch<'a> {
         machine.load(self.game.initial_state());
         let mut history: Vec<JointMove> = Vec::new();
         let mut before = self.filled(self.game.initial_state());
-        for step in 0..MOST_STEPS {
-            let is_late = step % 32 == 31 && Instant::now() > deadline;
-            if machine.is_terminal() || is_late {
+        for _ in 0..MOST_STEPS {
+            if machine.is_terminal() || Instant::now() > deadline {
                 return;
             }
             let mut joint = Vec::new();
@@ -421,7 +423,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn finish(&mut self, deadline: Instant) -> Cells {
+    fn finish(&mut self) -> Cells {
         let mut found = Cells::default();
         for seen in std::mem::take(&mut self.seen) {
             let is_fault = seen.is_lost_by_fault();
@@ -429,7 +431,7 @@ impl<'a> Watch<'a> {
             let is_doubt = seen.has_kinds && share <= MOST_SHARED;
             let shared = seen.shared.filter(|_| !seen.is_shared_at_first);
             if let Some(sighting) = shared.filter(|_| seen.is_full || is_doubt) {
-                let fault = self.shared_fault(&sighting, deadline);
+                let fault = self.shared_fault(&sighting);
                 match seen.is_full {
                     true => found.faults.push(fault),
                     false => found.doubts.push(format!(
@@ -439,14 +441,14 @@ impl<'a> Watch<'a> {
                 }
             }
             if let Some(sighting) = seen.lost.filter(|_| is_fault) {
-                found.faults.push(self.lost_fault(&sighting, deadline));
+                found.faults.push(self.lost_fault(&sighting));
             }
         }
         found
     }
 
-    fn shared_fault(&self, sighting: &Sighting, deadline: Instant) -> Fault {
-        let traced = self.trace(sighting, deadline);
+    fn shared_fault(&self, sighting: &Sighting) -> Fault {
+        let traced = self.trace(sighting);
         let steps = traced.as_deref().unwrap_or_default();
         let mut rules = Vec::new();
         for (fluent, _) in &sighting.fluents {
@@ -462,7 +464,7 @@ impl<'a> Watch<'a> {
         let kept = rules.iter().filter(|rule| rule.does == "keeps");
         let kept: Vec<String> = kept.map(|rule| rule.line.to_string()).collect();
         let why = match (&kept[..], rules.is_empty()) {
-            (_, true) => String::new(),
+            (_, true) => "; which rules do this was not found in time".to_owned(),
             ([], _) => "; these rules write both in the same step".to_owned(),
             ([line], _) => format!("; the rule on line {line} fails to clear it"),
             (lines, _) => format!("; the rules on lines {} fail to clear it", lines.join(", ")),
@@ -474,8 +476,8 @@ impl<'a> Watch<'a> {
         self.fault("two-contents", message, sighting, contents, rules)
     }
 
-    fn lost_fault(&self, sighting: &Sighting, deadline: Instant) -> Fault {
-        let traced = self.trace(sighting, deadline);
+    fn lost_fault(&self, sighting: &Sighting) -> Fault {
+        let traced = self.trace(sighting);
         let steps = traced.as_deref().unwrap_or_default();
         let (fluent, content) = &sighting.fluents[0];
         let cell = &self.cells[sighting.cell].name;
@@ -494,6 +496,7 @@ impl<'a> Watch<'a> {
         }
         let lines: Vec<String> = rules.iter().map(|rule| rule.line.to_string()).collect();
         let why = match &lines[..] {
+            [] if traced.is_none() => "which rules do this was not found in time".to_owned(),
             [] => "no rule writes it".to_owned(),
             [line] => format!(
                 "the rule on line {line} no longer holds for it, and no other rule writes it"
@@ -560,7 +563,8 @@ impl<'a> Watch<'a> {
 
     /// Plays a game again and tells for its last two steps which rules derived which fluents. `None` if that is not known:
     /// the sheet uses our names, or the interpreter cannot do it in time.
-    fn trace(&self, sighting: &Sighting, deadline: Instant) -> Option<Vec<Derived>> {
+    fn trace(&self, sighting: &Sighting) -> Option<Vec<Derived>> {
+        let deadline = Instant::now() + TRACE_TIME;
         let layer = &self.layers[self.cells[sighting.cell].layer];
         let sheet = with_witnesses(self.game.rules(), &layer.name)?;
         let rules = check(&parse(sheet.as_bytes(), &Default::default())).ok()?;

@@ -56,7 +56,7 @@ impl Trial<'_> {
         let mut machine = self.game.machine();
         machine.load(self.game.initial_state());
         for step in 0..MOST_STEPS {
-            let is_late = step % 8 == 7 && Instant::now() > deadline;
+            let is_late = step > 0 && Instant::now() > deadline;
             if machine.is_terminal() || is_late {
                 return;
             }

@@ -107,7 +107,10 @@ fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
         survey.faults.retain(|fault| fault.kind != "never-ends");
         survey.faults.insert(0, endless(survey.n_games));
     }
-    let board = board_of(game, sheet.about.as_ref());
+    // The interpreter is too slow to guess a board.
+    let about = sheet.about.as_ref();
+    let has_board = program.is_some() || about.is_some_and(|about| about.board.is_some());
+    let board = has_board.then(|| board_of(game, about)).flatten();
     let n_watched = args.games.min(CELLS_GAMES);
     let found = cells::examine(
         game,

@@ -8,6 +8,7 @@ use agon_ground::{TermView, Truth};
 use agon_insight::Term;
 use serde::Serialize;
 
+use super::cells::CellFault;
 use super::coverage::Coverage;
 use super::statistics::{Results, Share, Spread};
 use super::survey::{Fault, Survey};
@@ -517,7 +518,7 @@ impl fmt::Display for Report {
                 n => format!("{n} games"),
             };
             writeln!(f, "  fault  {message} [{kind}], in {n_seen}; {first}")?;
-            for line in cell.iter().flat_map(|cell| cell.lines()) {
+            for line in cell.iter().flat_map(CellFault::lines) {
                 writeln!(f, "         {line}")?;
             }
         }
