@@ -4,12 +4,16 @@
 
 mod clock;
 mod commands;
+mod outlook;
+mod paint;
 mod person;
 mod progress;
+mod prompt;
 mod sheet;
 mod signature;
 mod terminal;
 mod trace;
+mod verdict;
 mod watch;
 
 use std::process::ExitCode;
@@ -33,6 +37,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
   agon check my_game.kif        what is wrong with my rulesheet?"
 )]
 struct Arguments {
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    color: terminal::ColorArg,
     #[command(subcommand)]
     command: Command,
 }
@@ -60,7 +73,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let answer = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    arguments.color.apply();
+    let answer = match arguments.command {
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Check(args) => commands::check::run(&args),

@@ -1,8 +1,8 @@
 //! `agon replay`: steps through a match record and checks it against the rules.
 //!
 //! The rules are those of the record, or of a game that is named. `--verify` also lets every seat play again that can: one
-//! with a seed whose moves depend on no clock. Each is asked by itself, along the recorded moves, so that others who cannot
-//! be asked again do no harm.
+//! with a seed whose moves depend on no clock. Each is asked by itself, along the recorded moves, so that seats which cannot
+//! play again do not matter.
 
 use std::fs;
 use std::io::{Write, stdout};
@@ -22,11 +22,12 @@ use serde::Serialize;
 
 use crate::commands::match_::seconds;
 use crate::sheet::Sheet;
+use crate::terminal::has_color;
 use crate::watch::Show;
 
 /// Bots that need no clock and no count.
 const INSTANT: &[&str] = &["random", "legal"];
-/// Nobody who works gets here.
+/// Longer than any working player needs.
 const WATCHDOG: Duration = Duration::from_secs(600);
 
 /// Step through a match record and check it against the rules
@@ -52,7 +53,7 @@ pub(crate) struct Args {
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
-    /// Stop grounding after so many seconds and use the interpreter
+    /// Stop grounding after this many seconds and use the interpreter
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     setup_limit: Duration,
 }
@@ -70,7 +71,7 @@ struct Findings {
     verified: Option<Vec<SeatFindings>>,
 }
 
-/// What became of a seat that played again.
+/// The result of letting a seat play again.
 #[derive(Serialize)]
 struct SeatFindings {
     role: String,
@@ -140,11 +141,12 @@ fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
 }
 
 /// Shows the match as far as it fits the rules.
-fn show(args: &Args, game: &Game, record: &MatchRecord) -> anyhow::Result<()> {
+fn show(args: &Args, game: &Arc<Game>, record: &MatchRecord) -> anyhow::Result<()> {
     let details = record.agon.as_ref();
     let about = details.and_then(|details| games::find(&details.game));
     let about = about.map(|game| game.about);
-    let mut show = Show::new(game, about.as_ref(), Box::new(stdout()));
+    let mut show =
+        Show::new(game, about.as_ref(), Box::new(stdout())).with_color(has_color(&stdout()));
     show.header(&record.match_id, &record.player_names_from_host)?;
     let mut machine = game.machine();
     for (idx, moves) in record.moves.iter().enumerate() {
@@ -198,7 +200,7 @@ fn tell(findings: &Findings) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Lets every seat that can play again.
+/// Lets every seat play again that can.
 fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
     let seats = record.agon.as_ref().map(|details| details.seats.as_slice());
     let seats = seats.unwrap_or_default();
@@ -211,7 +213,7 @@ fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
             difference: None,
             skipped: None,
         };
-        match seat.map_or(Err("nothing is known of it".to_owned()), again) {
+        match seat.map_or(Err("the record says nothing about it".to_owned()), again) {
             Ok(player) => play_again(game, record, role, player, &mut findings),
             Err(reason) => findings.skipped = Some(reason),
         }
@@ -220,9 +222,9 @@ fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
     RoleId::all(game.n_roles()).map(of_role).collect()
 }
 
-/// The player of a seat as it was, or why it cannot be had.
+/// The player of a seat as it was, or why it cannot be restored.
 fn again(seat: &SeatRecord) -> Result<(Preset, Settings), String> {
-    let preset = Preset::parse(&seat.player).map_err(|_| "it is no player of ours")?;
+    let preset = Preset::parse(&seat.player).map_err(|_| "it is not a player of Agon")?;
     let values: Vec<(String, String)> = preset
         .params
         .values()
