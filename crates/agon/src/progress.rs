@@ -1,4 +1,5 @@
-//! Shows how a tournament goes, on standard error: a bar with the table so far at a terminal, a line now and then elsewhere.
+//! Shows the progress of a tournament on standard error: a bar and the table so far on a terminal, otherwise a line from
+//! time to time.
 
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
@@ -6,11 +7,11 @@ use std::time::{Duration, Instant};
 use agon_tournament::{Cell, Format, Progress, Standing, Tally, short_table};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The table is added up at most so often.
+/// Least time between two updates of the table.
 const REFRESH: Duration = Duration::from_millis(250);
-/// Elsewhere a line is written so often.
+/// Time between two lines where there is no terminal.
 const LINE: Duration = Duration::from_secs(10);
-/// Lines of a terminal that are not for the table.
+/// Lines of the terminal that the table leaves free.
 const OTHER_LINES: usize = 4;
 
 /// Shows progress.
@@ -53,7 +54,7 @@ impl ProgressShow {
         }
     }
 
-    /// Shows how it goes.
+    /// Shows the progress.
     pub(crate) fn show(&mut self, progress: &Progress<'_>) {
         self.report(progress);
         let is_first = self.last.is_none();
@@ -139,7 +140,7 @@ impl ProgressShow {
             row.finish_and_clear();
         }
         self.bar.finish_and_clear();
-        // Nothing can be done about a terminal that is gone.
+        // An error here means that the terminal is gone.
         let _ = self.multi.clear();
     }
 }
@@ -151,14 +152,14 @@ fn tally(standing: &Standing) -> Option<Tally> {
 /// The cell that was played last.
 fn last_words(progress: &Progress<'_>) -> String {
     let standing = progress.last.map(|last| &progress.standings[last]);
-    let Some(of) = standing.and_then(tally) else {
+    let Some(cell) = standing.and_then(tally) else {
         return String::new();
     };
-    let score = match (of.score, of.plus_minus) {
+    let score = match (cell.score, cell.plus_minus) {
         (Some(score), Some(half)) => format!("{score:.1} ± {half:.1}"),
         _ => "no score".to_owned(),
     };
-    format!("; {}, {} – {}: {score}", of.game, of.first, of.second)
+    format!("; {}, {} – {}: {score}", cell.game, cell.first, cell.second)
 }
 
 /// A time in one or two units.

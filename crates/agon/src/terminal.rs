@@ -1,8 +1,13 @@
 //! The terminal: its size, and whether to use colours.
+//!
+//! `--color` decides about colours. `auto` means: where the stream is a terminal, unless `NO_COLOR` is set.
 
 use std::io::{IsTerminal, stdout};
 
 use agon_gdl::RenderOptions;
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum;
 
 /// Width and height of the terminal in characters; of an ordinary one if there is none.
 pub(crate) fn size() -> (usize, usize) {
@@ -27,13 +32,41 @@ pub(crate) fn width() -> usize {
     width.max(LEAST_WIDTH)
 }
 
-/// How findings are drawn on standard output: with colours and in its width if it is a terminal.
+/// When to use colours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum ColorArg {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl ColorArg {
+    /// Makes this the choice of the whole process.
+    pub(crate) fn apply(self) {
+        let choice = match self {
+            ColorArg::Auto => ColorChoice::Auto,
+            ColorArg::Always => ColorChoice::AlwaysAnsi,
+            ColorArg::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// Whether what is written to a stream has colours.
+pub(crate) fn has_color(stream: &impl RawStream) -> bool {
+    AutoStream::choice(stream) != ColorChoice::Never
+}
+
+/// How findings are drawn on standard output: with colours if there are any, and in its width if it is a terminal.
 pub(crate) fn render_options() -> RenderOptions {
-    let is_terminal = stdout().is_terminal();
-    let colour = is_terminal && std::env::var_os("NO_COLOR").is_none();
     let width = terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0));
+    let is_terminal = stdout().is_terminal();
     RenderOptions {
-        colour,
+        colour: has_color(&stdout()),
         width: if is_terminal { width.max(40) } else { 120 },
     }
 }

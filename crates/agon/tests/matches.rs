@@ -78,55 +78,55 @@ fn a_match_of_random_players() {
             1 . . .
               1 2 3
 
-              1  x (mark 1 3)         o wait
+              1  x 1,3                o -
             3 X . .
             2 . . .
             1 . . .
               1 2 3
 
-              2  x wait               o (mark 3 3)
+              2  x -                  o 3,3
             3 X . O
             2 . . .
             1 . . .
               1 2 3
 
-              3  x (mark 2 1)         o wait
+              3  x 2,1                o -
             3 X . O
             2 . . .
             1 . X .
               1 2 3
 
-              4  x wait               o (mark 2 2)
+              4  x -                  o 2,2
             3 X . O
             2 . O .
             1 . X .
               1 2 3
 
-              5  x (mark 1 1)         o wait
+              5  x 1,1                o -
             3 X . O
             2 . O .
             1 X X .
               1 2 3
 
-              6  x wait               o (mark 3 1)
+              6  x -                  o 3,1
             3 X . O
             2 . O .
             1 X X O
               1 2 3
 
-              7  x (mark 3 2)         o wait
+              7  x 3,2                o -
             3 X . O
             2 . O X
             1 X X O
               1 2 3
 
-              8  x wait               o (mark 1 2)
+              8  x -                  o 1,2
             3 X . O
             2 O O X
             1 X X O
               1 2 3
 
-              9  x (mark 2 3)         o wait
+              9  x 2,3                o -
             3 X X O
             2 O O X
             1 X X O
@@ -256,7 +256,7 @@ fn a_simultaneous_game_and_a_puzzle_of_ones_own() {
           even  legal
           odd   legal
 
-          1  even (show 1)        odd (show 1)
+          1  even 1               odd 1
 
         over after 1 step
         role  player  goal  faults

@@ -114,11 +114,11 @@ fn search_shows_a_table() {
         "visits",
         "rave",
         "mast",
-        "o: wait is the only move",
+        "o: - is the only move",
         "expected",
         "cutoff",
         "urgency",
-        "* (mark ",
+        "\n* ",
     ] {
         assert!(text.contains(part), "{part} is shown:\n{text}");
     }

@@ -151,22 +151,6 @@ impl About {
             ..about
         })
     }
-
-    /// A move as people write it; the KIF text itself where the metadata has no other form.
-    #[must_use]
-    pub fn move_text(&self, kif: &str) -> String {
-        let Some(term) = guess::Term::read(kif) else {
-            return kif.to_owned();
-        };
-        let Some(form) = self.moves.get(&term.name) else {
-            return kif.to_owned();
-        };
-        let mut text = form.clone();
-        for (idx, arg) in term.args.iter().enumerate() {
-            text = text.replace(&format!("{{{}}}", idx + 1), &arg.to_string());
-        }
-        text
-    }
 }
 
 /// Who moves when.

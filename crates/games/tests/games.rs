@@ -8,6 +8,8 @@
 mod cases;
 #[path = "library/metadata.rs"]
 mod metadata;
+#[path = "library/notation.rs"]
+mod notation;
 #[path = "library/playthrough.rs"]
 mod playthrough;
 
@@ -28,7 +30,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 struct Entry {
     built_in: BuiltIn,
     rules: Arc<Rules>,
-    game: Lazy<Game>,
+    game: Lazy<Arc<Game>>,
     interpreter: Lazy<Arc<Interpreter>>,
 }
 
@@ -47,7 +49,7 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry {
             built_in,
             rules,
-            game: LazyLock::new(Box::new(move || compile(for_game))),
+            game: LazyLock::new(Box::new(move || Arc::new(compile(for_game)))),
             interpreter: LazyLock::new(Box::new(move || interpret(for_interpreter))),
         }
     };

@@ -27,6 +27,7 @@ use anyhow::{Context, bail};
 use crate::commands::bench::stem;
 use crate::person::Person;
 use crate::sheet::Sheet;
+use crate::terminal::has_color;
 use crate::watch::{ClockKind, Show};
 
 /// The default time per move.
@@ -262,11 +263,14 @@ impl Plan {
         let title = about
             .as_ref()
             .map_or_else(|| sheet.name.clone(), |about| about.title.clone());
-        let out: Box<dyn Write> = match args.json {
-            true => Box::new(stderr()),
-            false => Box::new(stdout()),
+        let (out, is_colored): (Box<dyn Write>, bool) = match args.json {
+            true => (Box::new(stderr()), has_color(&stderr())),
+            false => (Box::new(stdout()), has_color(&stdout())),
         };
-        let mut show = Show::new(game, about.as_ref(), out).with_clock(self.clock_kind());
+        let mut show = Show::new(game, about.as_ref(), out)
+            .with_clock(self.clock_kind())
+            .with_color(is_colored)
+            .with_people(self.people());
         if !args.quiet {
             let players: Vec<String> = self.entrants.iter().map(ToString::to_string).collect();
             show.header(&format!("{title}: {}", self.words(args)), &players)?;
@@ -275,7 +279,7 @@ impl Plan {
         let raise = stop.clone();
         ctrlc::set_handler(move || raise.raise()).context("cannot watch for Ctrl-C")?;
         let seats: anyhow::Result<Vec<Seat>> = (0..self.entrants.len())
-            .map(|idx| self.seat(idx, game, args, &stop))
+            .map(|idx| self.seat(idx, game, sheet, args, &stop))
             .collect();
         let settings = self.settings(sheet, args, stop);
         let record = Referee::play(game, seats?, &settings, &mut |event| {
@@ -319,6 +323,7 @@ impl Plan {
         &self,
         idx: usize,
         game: &Arc<Game>,
+        sheet: &Sheet,
         args: &Args,
         stop: &StopFlag,
     ) -> anyhow::Result<Seat> {
@@ -332,7 +337,8 @@ impl Plan {
                     ..agon_arena::About::default()
                 };
                 let role = RoleId(idx as u16);
-                let person = Person::new(Arc::clone(game), role, stop.clone(), args.json);
+                let of_game = sheet.about.as_ref();
+                let person = Person::new(game, of_game, role, stop.clone(), args.json);
                 Ok(Seat {
                     grace: PATIENCE,
                     ..Seat::new(Box::new(person), about)
@@ -397,17 +403,19 @@ impl Plan {
         Seat::new(Box::new(player), about)
     }
 
-    /// No clock is shown where a person plays: it would overwrite the line that the person types in.
+    /// The roles of people at this terminal.
+    fn people(&self) -> Vec<RoleId> {
+        let roles = RoleId::all(self.entrants.len()).zip(&self.entrants);
+        let people = roles.filter(|(_, entrant)| matches!(entrant, Entrant::Human));
+        people.map(|(role, _)| role).collect()
+    }
+
+    /// A person has no time limit, so with one the clock shows only the time that has passed.
     fn clock_kind(&self) -> ClockKind {
-        let has_person = self
-            .entrants
-            .iter()
-            .any(|entrant| matches!(entrant, Entrant::Human));
         let is_counted = self.budget.playouts.is_some() || self.budget.transitions.is_some();
-        match (has_person, is_counted) {
-            (true, _) => ClockKind::None,
-            (false, true) => ClockKind::Open,
-            (false, false) => ClockKind::Play(self.play_clock),
+        match is_counted || !self.people().is_empty() {
+            true => ClockKind::Open,
+            false => ClockKind::Play(self.play_clock),
         }
     }
 

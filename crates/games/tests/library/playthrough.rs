@@ -2,10 +2,12 @@
 //! drawing have changed.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use agon_engine::{Game, JointMove, RoleId, State};
 use agon_games::About;
 use agon_games::board::board_text;
+use agon_games::notation::Notation;
 use expect_test::expect_file;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -32,7 +34,8 @@ fn playthroughs_are_unchanged() {
     assert_none(&faults);
 }
 
-fn playthrough(game: &Game, about: &About) -> String {
+fn playthrough(game: &Arc<Game>, about: &About) -> String {
+    let notation = Notation::new(game, Some(about), about.board.as_ref());
     let matches = (1..=MATCHES).map(|seed| (seed, play(game, seed)));
     let (seed, steps) = matches
         .min_by_key(|(_, steps)| steps.len())
@@ -41,7 +44,11 @@ fn playthrough(game: &Game, about: &About) -> String {
     let n_steps = steps.len() - 1;
     for (idx, (joint, state)) in steps.iter().enumerate() {
         if let Some(joint) = joint {
-            let _ = writeln!(text, "{idx:>3}. {}", joint_text(game, about, joint));
+            let _ = writeln!(
+                text,
+                "{idx:>3}. {}",
+                joint_text(game, about, &notation, joint)
+            );
         }
         let period = n_steps / (BOARDS_BETWEEN + 1);
         let is_between = period > 1 && idx % period == 0 && n_steps - idx >= period;
@@ -84,10 +91,10 @@ fn role_name(game: &Game, about: &About, role: RoleId) -> String {
 }
 
 /// The moves of all roles, without those that only wait.
-fn joint_text(game: &Game, about: &About, joint: &JointMove) -> String {
+fn joint_text(game: &Game, about: &About, notation: &Notation, joint: &JointMove) -> String {
     let of_role = |role: RoleId| {
-        let of = about.move_text(&game.move_text(role, joint.of(role)));
-        (of != "-").then(|| format!("{} {of}", role_name(game, about, role)))
+        let mv = notation.text(role, joint.of(role));
+        (mv != "-").then(|| format!("{} {mv}", role_name(game, about, role)))
     };
     let moves: Vec<String> = RoleId::all(game.n_roles()).filter_map(of_role).collect();
     match moves.is_empty() {
