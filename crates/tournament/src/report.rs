@@ -17,6 +17,7 @@ pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
     heads.extend(["matches", "score", "±", "won", "drawn", "lost"]);
     heads.extend(["goals", "goals against", "Elo", "Elo from", "Elo to"]);
     heads.extend(["as first", "as second"]);
+    heads.extend(["faults", "faults against", "forfeits", "forfeits against"]);
     let mut table = Table::new(&heads);
     for of in tallies {
         let mut row = vec![of.game.clone(), of.first.clone(), of.second.clone()];
@@ -32,6 +33,8 @@ pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
         row.extend(of.goals.map(number));
         row.extend(elo_words(of));
         row.extend(of.score_by_seat.map(number));
+        row.extend(of.faults.map(|n| n.to_string()));
+        row.extend(of.forfeits.map(|n| n.to_string()));
         table.push(row);
     }
     table
@@ -301,8 +304,8 @@ mod tests {
     #[test]
     fn scores_are_shown() {
         expect![[r#"
-            game  player  against  budget        matches  score     ±  won  drawn  lost  goals  goals against  Elo  Elo from  Elo to  as first  as second
-            game  a       b        100 playouts        4  100.0  35.8    4      0     0  100.0            0.0   +∞      -161      +∞     100.0      100.0
+            game  player  against  budget        matches  score     ±  won  drawn  lost  goals  goals against  Elo  Elo from  Elo to  as first  as second  faults  faults against  forfeits  forfeits against
+            game  a       b        100 playouts        4  100.0  35.8    4      0     0  100.0            0.0   +∞      -161      +∞     100.0      100.0       0               0         0                 0
         "#]]
         .assert_eq(&score_table(&some()[..1], true).text(Format::Terminal));
     }

@@ -1,12 +1,15 @@
 //! What the results of a cell add up to.
 //!
 //! The score of a match is 100, 50 or 0 as the mean goal of the first player is above, equal to or below that of the other. In
-//! games for one, the matches of the two come in pairs and their goals are compared. A match without goals does not count.
+//! games for one, the matches of the two come in pairs and their goals are compared. A player that forfeited has lost. A
+//! match without goals does not count.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+use agon_arena::FaultCounts;
 
 use crate::budget::Budget;
 use crate::result::{Contestant, MatchResult};
@@ -60,8 +63,12 @@ pub struct Tally {
     /// Seconds per move of both; no two runs agree on that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_per_move: Option<[f64; 2]>,
-    /// Wrong answers of both.
+    /// Faults of both players: late, illegal and missing answers.
     pub faults: [u32; 2],
+    /// The same by kind.
+    pub fault_kinds: [FaultCounts; 2],
+    /// Matches that each player forfeited because it stopped answering.
+    pub forfeits: [usize; 2],
 }
 
 impl Tally {
@@ -107,6 +114,17 @@ impl Tally {
             transitions_per_move: per_move(results, |work| work.transitions as f64),
             seconds_per_move: Some(per_move(results, |work| work.seconds)),
             faults: [0, 1].map(|who| results.iter().map(|result| result.faults[who]).sum()),
+            fault_kinds: [0, 1].map(|who| {
+                let mut counts = FaultCounts::default();
+                for result in results {
+                    counts.merge(result.fault_kinds[who]);
+                }
+                counts
+            }),
+            forfeits: [0, 1].map(|who| {
+                let forfeited = results.iter().filter(|result| result.forfeits[who] > 0);
+                forfeited.count()
+            }),
         })
     }
 
@@ -138,35 +156,46 @@ fn per_move(results: &[&MatchResult], of: impl Fn(&crate::result::Work) -> f64) 
     })
 }
 
-/// Goals of the first and the other player that belong together: of a match, or of two matches in which each plays alone.
-fn pairs_of_goals(results: &[&MatchResult]) -> Vec<(f64, f64)> {
-    let mut alone: BTreeMap<(u64, u32), [Option<f64>; 2]> = BTreeMap::new();
+/// Goals of the first and the other player that belong together, and whether each has forfeited: of a match, or of two
+/// matches in which each plays alone. Where both have forfeited there is nothing to compare.
+fn pairs_of_goals(results: &[&MatchResult]) -> Vec<([f64; 2], [bool; 2])> {
+    type Halves = ([Option<f64>; 2], [bool; 2]);
+    let mut alone: BTreeMap<(u64, u32), Halves> = BTreeMap::new();
     let mut pairs = Vec::new();
     for result in results {
         let goals = [result.goal(true), result.goal(false)];
+        let forfeits = result.forfeits.map(|n| n > 0);
         match goals {
-            [Some(first), Some(second)] => pairs.push((first, second)),
+            [Some(first), Some(second)] => pairs.push(([first, second], forfeits)),
             _ if result.seats.len() == 1 => {
                 let place = (result.fixture.seed, result.fixture.index / 2);
-                let pair = alone.entry(place).or_default();
-                *pair = [pair[0].or(goals[0]), pair[1].or(goals[1])];
+                let (pair, forfeited) = alone.entry(place).or_default();
+                for player in [0, 1] {
+                    pair[player] = pair[player].or(goals[player]);
+                    forfeited[player] |= forfeits[player];
+                }
             }
             _ => {}
         }
     }
     let complete = alone
         .values()
-        .filter_map(|[first, second]| Some(((*first)?, (*second)?)));
+        .filter_map(|([first, second], forfeits)| Some(([(*first)?, (*second)?], *forfeits)));
     pairs.extend(complete);
+    pairs.retain(|(_, forfeits)| *forfeits != [true; 2]);
     pairs
 }
 
 /// Scores of the first player, 0 to 100.
 pub(crate) fn scores(results: &[&MatchResult]) -> Vec<f64> {
-    let score = |(first, second): (f64, f64)| match first.total_cmp(&second) {
-        Ordering::Greater => 100.0,
-        Ordering::Equal => 50.0,
-        Ordering::Less => 0.0,
+    let score = |([first, second], forfeits): ([f64; 2], [bool; 2])| match forfeits {
+        [true, _] => 0.0,
+        [_, true] => 100.0,
+        _ => match first.total_cmp(&second) {
+            Ordering::Greater => 100.0,
+            Ordering::Equal => 50.0,
+            Ordering::Less => 0.0,
+        },
     };
     pairs_of_goals(results).into_iter().map(score).collect()
 }
@@ -174,7 +203,7 @@ pub(crate) fn scores(results: &[&MatchResult]) -> Vec<f64> {
 /// How much more the first player got, −100 to 100.
 pub(crate) fn differences(results: &[&MatchResult]) -> Vec<f64> {
     let pairs = pairs_of_goals(results).into_iter();
-    pairs.map(|(first, second)| first - second).collect()
+    pairs.map(|([first, second], _)| first - second).collect()
 }
 
 /// What makes results belong to one cell.
@@ -327,6 +356,33 @@ mod tests {
         let results: Vec<&MatchResult> = results.iter().collect();
         assert_eq!(scores(&results), [100.0, 50.0]);
         assert_eq!(differences(&results), [20.0, 0.0]);
+    }
+
+    #[test]
+    fn a_player_that_forfeits_has_lost() {
+        let forfeit = |index: u32, forfeits: [u32; 2]| {
+            // The goals alone would make it a draw.
+            let mut result = result("a", "b", index, [50, 50]);
+            result.forfeits = forfeits;
+            result.faults = forfeits.map(|n| 3 * n);
+            result.fault_kinds = result.faults.map(|missing| FaultCounts {
+                missing,
+                ..FaultCounts::default()
+            });
+            result
+        };
+        let results = [
+            forfeit(0, [1, 0]),
+            forfeit(1, [0, 1]),
+            forfeit(2, [0, 0]),
+            forfeit(3, [1, 1]),
+        ];
+        let results: Vec<&MatchResult> = results.iter().collect();
+        assert_eq!(scores(&results), [0.0, 100.0, 50.0]);
+        let tally = Tally::of(&results).expect("there are results");
+        assert_eq!((tally.wins, tally.draws, tally.losses), (1, 1, 1));
+        assert_eq!((tally.forfeits, tally.faults), ([2, 2], [6, 6]));
+        assert_eq!(tally.fault_kinds[1].to_string(), "6 (6 missing)");
     }
 
     #[test]
