@@ -20,6 +20,9 @@ pub(crate) struct ProgressShow {
     bar: ProgressBar,
     rows: Vec<ProgressBar>,
     last: Option<Instant>,
+    /// Absent players that were reported, with their causes.
+    absent: Vec<(String, String)>,
+    is_waiting: bool,
 }
 
 impl ProgressShow {
@@ -45,11 +48,14 @@ impl ProgressShow {
             bar,
             rows,
             last: None,
+            absent: Vec::new(),
+            is_waiting: false,
         }
     }
 
     /// Shows how it goes.
     pub(crate) fn show(&mut self, progress: &Progress<'_>) {
+        self.report(progress);
         let is_first = self.last.is_none();
         let every = if self.is_terminal { REFRESH } else { LINE };
         let is_over = progress.n_done == progress.n_wanted;
@@ -78,6 +84,36 @@ impl ProgressShow {
                 progress.n_wanted,
                 last_words(progress)
             );
+        }
+    }
+
+    /// Says which players are absent, and that the run waits for other processes.
+    fn report(&mut self, progress: &Progress<'_>) {
+        for (player, cause) in progress.absent {
+            let known = (player.clone(), cause.clone());
+            if !self.absent.contains(&known) {
+                self.line(&format!(
+                    "agon: {player}: {cause}; the match is void and will be tried again"
+                ));
+                self.absent.push(known);
+            }
+        }
+        let n = progress.n_elsewhere;
+        if n > 0 && !self.is_waiting {
+            let plural = if n == 1 { "match" } else { "matches" };
+            self.line(&format!(
+                "agon: waiting for {n} {plural} that another process is playing"
+            ));
+        }
+        self.is_waiting = n > 0;
+    }
+
+    /// A line above the progress bar.
+    fn line(&self, text: &str) {
+        match self.is_terminal {
+            // Nothing can be done about a terminal that is gone.
+            true => drop(self.multi.println(text)),
+            false => eprintln!("{text}"),
         }
     }
 

@@ -160,6 +160,9 @@ impl<'a> Show<'a> {
         let plural = if steps == 1 { "" } else { "s" };
         let ending = record.agon.as_ref().map(|details| &details.ending);
         let ending = ending.map(ToString::to_string).unwrap_or_default();
+        if !record.absences().is_empty() {
+            return writeln!(self.out, "\n{ending}");
+        }
         writeln!(self.out, "\n{ending} after {steps} step{plural}")?;
         let players = &record.player_names_from_host;
         let width = |head: &str, cells: &[String]| {
@@ -169,16 +172,20 @@ impl<'a> Show<'a> {
         let (roles, names) = (width("role", &self.roles), width("player", players));
         writeln!(
             self.out,
-            "{:roles$}  {:names$}  goal  errors",
+            "{:roles$}  {:names$}  goal  faults",
             "role", "player"
         )?;
         for (idx, (role, player)) in self.roles.iter().zip(players).enumerate() {
             let goals = record.goal_values.as_ref();
             let goal = goals.map_or_else(|| "-".to_owned(), |goals| goals[idx].to_string());
-            let errors = record.n_errors(idx);
+            let faults = record.faults(idx).to_string();
+            let forfeit = match record.has_forfeited(idx) {
+                true => ", forfeited",
+                false => "",
+            };
             writeln!(
                 self.out,
-                "{role:roles$}  {player:names$}  {goal:>4}  {errors:>6}"
+                "{role:roles$}  {player:names$}  {goal:>4}  {faults:>6}{forfeit}"
             )?;
         }
         Ok(())
@@ -197,7 +204,7 @@ fn opinion(role: &str, thought: &ThoughtRecord) -> Option<String> {
 
 /// An error of a record in words.
 fn meaning(error: &str) -> String {
-    const INSTEAD: &str = "the referee made a random move instead";
+    const INSTEAD: &str = "the referee chose a random move instead";
     match error.split_at_checked(2) {
         Some(("TO", _)) => format!("no answer in time; {INSTEAD}"),
         Some(("CE", _)) => format!("no answer at all; {INSTEAD}"),

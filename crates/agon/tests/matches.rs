@@ -134,7 +134,7 @@ fn a_match_of_random_players() {
 
 
             over after 9 steps
-            role  player  goal  errors
+            role  player  goal  faults
             x     random    50       0
             o     random    50       0
         "#]],
@@ -220,7 +220,7 @@ fn the_record_is_written_and_quiet_shows_the_result_only() {
     expect![[r#"
 
         over after 7 steps
-        role  player  goal  errors
+        role  player  goal  faults
         x     legal    100       0
         o     legal      0       0
     "#]]
@@ -259,7 +259,7 @@ fn a_simultaneous_game_and_a_puzzle_of_ones_own() {
           1  even (show 1)        odd (show 1)
 
         over after 1 step
-        role  player  goal  errors
+        role  player  goal  faults
         even  legal    100       0
         odd   legal      0       0
     "#]]
@@ -271,7 +271,7 @@ fn a_simultaneous_game_and_a_puzzle_of_ones_own() {
           1  robot push            robot expects 100 by 1 playouts
 
         over after 1 step
-        role   player  goal  errors
+        role   player  goal  faults
         robot  agon     100       0
     "#]]
     .assert_eq(&show(&["lamp.kif", "--playouts", "10", "--seed", "2"]));
@@ -288,7 +288,7 @@ fn a_game_that_cannot_go_on_is_not_good() {
     expect![[r#"
 
         a has no legal move after 1 step
-        role  player  goal  errors
+        role  player  goal  faults
         a     legal      -       0
     "#]]
     .assert_eq(&String::from_utf8_lossy(&output.stdout));

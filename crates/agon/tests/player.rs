@@ -390,7 +390,7 @@ fn a_person_in_a_match() {
           5  Left (take 1)        Right wait
 
         over after 5 steps
-        role   player  goal  errors
+        role   player  goal  faults
         Left   human    100       0
         Right  legal      0       0
     "#]],
@@ -410,8 +410,8 @@ fn a_person_in_a_match() {
           2  Left wait            Right (take 1)
           1 (take 1)    2 (take 2)
         Left> 
-        called off after 2 steps
-        role   player  goal  errors
+        interrupted after 2 steps
+        role   player  goal  faults
         Left   human      -       0
         Right  legal      -       0
     "#]],
@@ -460,7 +460,7 @@ fn a_record_is_replayed_and_verified() {
           3  Left (take 2)        Right wait            Left expects 100 by 100 playouts
 
         over after 3 steps
-        role   player  goal  errors
+        role   player  goal  faults
         Left   mc       100       0
         Right  random     0       0
 

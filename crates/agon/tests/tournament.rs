@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -102,7 +103,7 @@ fn what_is_no_tournament_is_refused() {
     let folder = folder("refused");
     let rest = "games_per_pair = 1\nbudget = { playouts = 1 }";
     for (text, words) in [
-        ("games = []", "is no tournament"),
+        ("games = []", "is not a valid tournament file"),
         (
             &format!("games = []\nplayers = [\"agon\"]\n{rest}"),
             "two players",
@@ -489,39 +490,151 @@ fn a_number_of_matches_fixed_in_advance_comes_first() {
     assert!(!played.contains("The first"), "{played}");
 }
 
-#[test]
-fn players_elsewhere_take_part() {
-    let folder = folder("remote");
-    let mut player = command(
-        &folder,
-        &["player", "--port", "0", "--player", "random", "--quiet"],
-    );
-    let mut player = player
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut line = String::new();
-    let out = player.stdout.take().expect("it has an output");
-    BufReader::new(out)
-        .read_line(&mut line)
-        .expect("it says where it is");
-    let address = line.split_whitespace().last().expect("it has an address");
-    let file = format!(
-        "games = [\"tic_tac_toe\"]\nplayers = [\"agon\", \"{address}\"]\ngames_per_pair = 4\n\
+/// `agon player` at this port of loopback, 0 for any; it ends with the test.
+struct RemotePlayer {
+    child: Child,
+    url: String,
+}
+
+impl RemotePlayer {
+    fn start(folder: &Path, port: u16) -> RemotePlayer {
+        let port = port.to_string();
+        let args = ["player", "--host", "127.0.0.1", "--port", &port];
+        let mut player = command(folder, &args);
+        let mut child = player
+            .args(["--player", "random", "--quiet"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut line = String::new();
+        let out = child.stdout.take().expect("it has an output");
+        BufReader::new(out)
+            .read_line(&mut line)
+            .expect("it says where it is");
+        let url = line.split_whitespace().last().expect("it has an address");
+        RemotePlayer {
+            child,
+            url: url.to_owned(),
+        }
+    }
+}
+
+impl Drop for RemotePlayer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn remote_tournament(players: &[&str]) -> String {
+    format!(
+        "games = [\"tic_tac_toe\"]\nplayers = {players:?}\ngames_per_pair = 4\n\
          budget = {{ playouts = 50 }}\nstart_clock = 5\nplay_clock = 5\n"
-    );
+    )
+}
+
+#[test]
+fn remote_players_take_part() {
+    let folder = folder("remote");
+    let player = RemotePlayer::start(&folder, 0);
+    let file = remote_tournament(&["agon", &player.url]);
     write(&folder, "t.toml", &file);
     let cells = objects(&folder, &["tournament", "t.toml", "--json"]);
-    player.kill().expect("it can be killed");
-    player.wait().expect("it is gone");
     assert_eq!(cells[0]["matches"], 4, "{}", cells[0]);
+    let faults = serde_json::json!([0, 0]);
+    assert_eq!(cells[0]["faults"], faults, "{}", cells[0]);
+    assert_eq!(cells[0]["forfeits"], faults, "{}", cells[0]);
+    assert_eq!(cells[0]["second"], player.url);
+}
+
+#[test]
+fn matches_with_a_player_that_is_not_there_are_void_and_played_later() {
+    let folder = folder("void");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let port = listener.local_addr().expect("it has one").port();
+    drop(listener);
+    let url = format!("http://127.0.0.1:{port}");
+    let file = remote_tournament(&["random", "legal", &url]);
+    write(&folder, "t.toml", &file);
+    let output = run(&folder, &["tournament", "t.toml", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = stderr(&output);
+    let words = format!("{url}: connection refused (3 attempts); 8 matches are missing");
+    assert!(told.contains(&words), "{told}");
+    let what_to_do = "start the player and run the same command again";
+    assert!(told.contains(what_to_do), "{told}");
+    // The other matches are played, and nothing else is stored.
+    let stored = objects(&folder, &["report", "t.sqlite", "--json"]);
+    assert_eq!(stored.len(), 1);
     assert_eq!(
-        cells[0]["faults"],
-        serde_json::json!([0, 0]),
-        "{}",
-        cells[0]
+        (&stored[0]["second"], &stored[0]["matches"]),
+        (&"legal".into(), &4.into())
     );
-    assert_eq!(cells[0]["second"], address);
+
+    let player = RemotePlayer::start(&folder, port);
+    assert_eq!(player.url, url);
+    let table = good(&folder, &["tournament", "t.toml"]);
+    let words = "12 matches, 8 of them played now";
+    assert!(table.contains(words), "{table}");
+    drop(player);
+    // Nothing is missing any more, so nobody is needed.
+    let table = good(&folder, &["tournament", "t.toml"]);
+    assert!(table.contains("0 of them played now"), "{table}");
+    let stored = objects(&folder, &["report", "t.sqlite", "--json"]);
+    let faults = stored.iter().map(|cell| &cell["faults"]);
+    assert!(
+        faults
+            .into_iter()
+            .all(|faults| *faults == serde_json::json!([0, 0]))
+    );
+}
+
+/// A server that is ready for every match and never sends a move.
+fn silent_player() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let url = format!("http://{}", listener.local_addr().expect("it has one"));
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut text = [0; 1 << 16];
+            let n_read = stream.read(&mut text).unwrap_or(0);
+            let text = String::from_utf8_lossy(&text[..n_read]).into_owned();
+            if !text.contains("( PLAY") {
+                let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-length: 5\r\n\r\nready");
+            }
+        }
+    });
+    url
+}
+
+#[test]
+fn a_player_that_stops_answering_loses_every_match() {
+    let folder = folder("forfeit");
+    let url = silent_player();
+    write(&folder, "t.toml", &remote_tournament(&["random", &url]));
+    let table = good(&folder, &["tournament", "t.toml"]);
+    assert!(
+        table.contains("forfeits") && table.contains("0 : 4"),
+        "{table}"
+    );
+    assert!(
+        table.contains("missing") && table.contains("0 : 12"),
+        "{table}"
+    );
+    let cell = &objects(&folder, &["report", "t.sqlite", "--json"])[0];
+    assert_eq!((&cell["wins"], &cell["score"]), (&4.into(), &100.0.into()));
+    assert_eq!(cell["forfeits"], serde_json::json!([0, 4]));
+    // Three answers of each match are missing.
+    assert_eq!(cell["faults"], serde_json::json!([0, 12]));
+    assert_eq!(cell["fault_kinds"][1]["missing"], 12);
+    for format in ["markdown", "csv"] {
+        let text = good(&folder, &["report", "t.sqlite", "--format", format]);
+        assert!(text.contains("faults") && text.contains("12"), "{text}");
+    }
+    good(&folder, &["report", "t.sqlite", "--export", "t.jsonl"]);
+    let lines = fs::read_to_string(folder.join("t.jsonl")).expect("it is there");
+    let mut lines = lines.lines();
+    assert!(lines.all(|line| line.contains(r#""forfeits":[0,1]"#)));
 }
 
 const TABLE: &str = "name = \"mine\"

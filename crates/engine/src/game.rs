@@ -21,7 +21,7 @@
 
 use std::sync::Arc;
 
-use agon_gdl::Rules;
+use agon_gdl::{RelationId, Rules};
 use agon_ground::{GroundError, GroundLimits, ground};
 
 use crate::grounded::Grounded;
@@ -29,7 +29,7 @@ use crate::interpreter::{Interpreter, InterpreterError};
 use crate::lanes::{Lanes, LanesOptions};
 use crate::machine::Machine;
 use crate::optimize::Pass;
-use crate::state::{MoveId, RoleId, State};
+use crate::state::{Goal, MoveId, RoleId, State};
 
 /// A game compiled for play.
 pub struct Game {
@@ -139,6 +139,39 @@ impl Game {
         self.rules.term_text(&self.rules.roles[role.idx()])
     }
 
+    /// The lowest and the highest goal that the rules can give a role in any state. 0 and 100 where that is unknown: the
+    /// rules give the role no goal, or the game does not ground and a goal value is a variable.
+    #[must_use]
+    pub fn goal_range(&self, role: RoleId) -> (Goal, Goal) {
+        let goals = match &self.engine {
+            Engine::Network(grounded) => grounded.possible_goals(role),
+            Engine::Interpreter(..) => self.written_goals(role).unwrap_or_default(),
+        };
+        let bound = |goal: Option<Goal>, value| goal.or_else(|| Goal::new(value));
+        let low = bound(goals.iter().min().copied(), 0).expect("0 is a goal");
+        let high = bound(goals.iter().max().copied(), 100).expect("100 is a goal");
+        (low, high)
+    }
+
+    /// The goal values in the heads of the rules; `None` if one of them is a variable.
+    fn written_goals(&self, role: RoleId) -> Option<Vec<Goal>> {
+        let role = &self.rules.roles[role.idx()];
+        let heads = self.rules.rules.iter().map(|rule| &rule.head);
+        let mut goals = Vec::new();
+        for head in heads.filter(|head| head.relation == RelationId::GOAL) {
+            let [who, value] = &*head.args else { continue };
+            if who.is_ground() && who != role {
+                continue;
+            }
+            if !value.is_ground() {
+                return None;
+            }
+            let value = self.rules.term_text(value).parse();
+            goals.extend(value.ok().and_then(Goal::new));
+        }
+        Some(goals)
+    }
+
     /// The initial state.
     #[must_use]
     pub fn initial_state(&self) -> &State {
@@ -188,5 +221,42 @@ impl Game {
             Engine::Network(grounded) => grounded.find_move(role, text),
             Engine::Interpreter(interpreter, _) => interpreter.find_move(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lowest and highest goal of each role, with and without grounding.
+    fn check(sheet: &str, grounded: &[(u8, u8)], interpreted: &[(u8, u8)]) {
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.expect("it is well-formed"));
+        let network = Game::compile(Arc::clone(&rules), &GroundLimits::default(), &|| false);
+        let network = network.expect("it runs");
+        assert!(network.grounded().is_some());
+        let slow = Game::interpret(rules).expect("it runs");
+        for (game, expected) in [(network, grounded), (slow, interpreted)] {
+            let range = |role| {
+                let (low, high) = game.goal_range(role);
+                (low.value(), high.value())
+            };
+            let ranges: Vec<(u8, u8)> = RoleId::all(game.n_roles()).map(range).collect();
+            assert_eq!(ranges, expected);
+        }
+    }
+
+    #[test]
+    fn the_rules_bound_the_goals_of_each_role() {
+        let frame = "(role a) (role b) (init p) (legal a go) (legal a stay) (legal b go)
+            (<= (next p) (does a go)) (<= terminal (true p))";
+        let goals = "(<= (goal a 30) (true p)) (<= (goal a 70) (not (true p))) (goal b 50)";
+        let expected = [(30, 70), (50, 50)];
+        check(&format!("{frame} {goals}"), &expected, &expected);
+        // Values that are variables need the ground program; a goal that nobody defines has no bounds.
+        let goals = "(worth 20) (worth 60) (<= (goal a ?n) (worth ?n) (true (has ?n)))
+            (<= (next (has ?n)) (worth ?n) (true p)) (<= (goal b 10) (true never))";
+        let sheet = format!("{frame} {goals}");
+        check(&sheet, &[(20, 60), (0, 100)], &[(0, 100), (10, 10)]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agon_ground::{GroundProgram, TermId, TermView};
+use agon_ground::{GroundProgram, TermId, TermView, Truth};
 
 use crate::build::build;
 use crate::lanes::decisive::{self, Decisive};
@@ -123,6 +123,14 @@ impl Grounded {
     /// Per role, what each goal value of the program is worth, if it is a goal.
     pub(crate) fn goal_values(&self) -> &[Vec<Option<Goal>>] {
         &self.goals
+    }
+
+    /// The goals of a role that hold in some state.
+    pub(crate) fn possible_goals(&self, role: RoleId) -> Vec<Goal> {
+        let values = self.program.roles[role.idx()].goals.iter();
+        let goals = values.zip(&self.goals[role.idx()]);
+        let possible = goals.filter(|(value, _)| value.holds != Truth::Never);
+        possible.filter_map(|(_, goal)| *goal).collect()
     }
 
     /// What the state that an engine is in is worth to a role, if exactly one goal holds.

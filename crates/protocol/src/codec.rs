@@ -232,6 +232,10 @@ fn moves_text(moves: Option<&[Term]>) -> String {
 #[must_use]
 pub fn read_reply(to: &Request, text: &[u8]) -> Reply {
     let text = String::from_utf8_lossy(text);
+    if is_web_page(&text) {
+        let words = "the answer is a web page, not a reply of a GGP player";
+        return Reply::Failed(Failure::Connection(words.to_owned()));
+    }
     let Ok(items) = items(&text) else {
         return Reply::Failed(Failure::Unreadable(shorten(text.trim())));
     };
@@ -249,6 +253,16 @@ pub fn read_reply(to: &Request, text: &[u8]) -> Reply {
         Request::Stop { .. } => Reply::Done,
         Request::Abort { .. } => Reply::Aborted,
     }
+}
+
+/// Whether a web server answered that knows nothing of the protocol.
+fn is_web_page(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = |tag: &str| {
+        let start = text.get(..tag.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(tag))
+    };
+    ["<!doctype", "<html", "<?xml"].into_iter().any(begins)
 }
 
 /// A move, and behind it perhaps `(explanation "…") (taunt "…")`.
@@ -592,6 +606,13 @@ mod tests {
             &format!("(start m Robot {SHEET} 1 1)"),
             "busy",
             expect!["Busy"],
+        );
+        check_reply(
+            &format!("(start m Robot {SHEET} 1 1)"),
+            "\n<!DOCTYPE html><html>It works!</html>",
+            expect![[
+                r#"Failed(Connection("the answer is a web page, not a reply of a GGP player"))"#
+            ]],
         );
     }
 

@@ -132,7 +132,9 @@ pub enum Reply {
 /// Why there is no reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The player cannot be reached, or hung up.
+    /// Nobody listens at the address of the player.
+    Refused,
+    /// The player cannot be reached, closed the connection, or is no GGP player; the text says what happened.
     Connection(String),
     /// What it sent is no reply; this is what it sent.
     Unreadable(String),

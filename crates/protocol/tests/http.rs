@@ -255,7 +255,7 @@ fn what_a_bad_player_does_is_said() {
     };
     assert_eq!(
         failure(Box::new(drop)),
-        Failure::Connection("it hung up".to_owned())
+        Failure::Connection("connection closed without an answer".to_owned())
     );
     let send = |mut stream: TcpStream, text: &str| {
         let _ = stream.write_all(text.as_bytes());
@@ -263,14 +263,14 @@ fn what_a_bad_player_does_is_said() {
     };
     assert_eq!(
         failure(Box::new(move |stream| send(stream, "\u{1}\u{2} what?\n"))),
-        Failure::Unreadable("this is not HTTP: `\u{1}\u{2} what?`".to_owned())
+        Failure::Connection("this is not HTTP: `\u{1}\u{2} what?`".to_owned())
     );
     assert_eq!(
         failure(Box::new(move |stream| send(
             stream,
             "HTTP/1.0 500 Oh no\r\n\r\n"
         ))),
-        Failure::Unreadable("the answer is 500 Oh no".to_owned())
+        Failure::Connection("the answer is HTTP status 500 Oh no".to_owned())
     );
     assert_eq!(
         failure(Box::new(move |stream| send(
@@ -322,8 +322,10 @@ fn nobody_is_there() {
     drop(listener);
     let mut player = RemotePlayer::new(&address).expect("it is an address");
     let reply = player.answer(play(), &StopFlag::new());
-    assert!(
-        matches!(reply, Reply::Failed(Failure::Connection(_))),
-        "{reply:?}"
-    );
+    assert_eq!(reply, Reply::Failed(Failure::Refused));
+    let mut player =
+        RemotePlayer::new("http://no-such-host.invalid:9147").expect("the form is good");
+    let reply = player.answer(play(), &StopFlag::new());
+    let unknown = Failure::Connection("unknown host no-such-host.invalid".to_owned());
+    assert_eq!(reply, Reply::Failed(unknown));
 }

@@ -1,11 +1,13 @@
 //! The statistics of a cell.
 //!
 //! The score of a match is 100, 50 or 0 if the mean goal of the first player is above, equal to or below that of the second. In
-//! single-player games, two matches with the same seed are compared, one by each player. A match without goals has no score.
+//! single-player games, two matches with the same seed are compared, one by each player. A player that forfeited has lost. A match
+//! without goals has no score, and neither has one that both players forfeited.
 //! Intervals take into account that matches come in pairs with swapped seats (see `pairs` and `statistics`).
 
 use std::collections::BTreeMap;
 
+use agon_arena::FaultCounts;
 use serde::Serialize;
 
 use crate::budget::Budget;
@@ -66,8 +68,12 @@ pub struct Tally {
     /// Seconds per move of both players; these differ from run to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_per_move: Option<[f64; 2]>,
-    /// Faults of both players.
+    /// Faults of both players: late, illegal and missing answers.
     pub faults: [u32; 2],
+    /// The same by kind.
+    pub fault_kinds: [FaultCounts; 2],
+    /// Matches that each player forfeited because it stopped answering.
+    pub forfeits: [usize; 2],
 }
 
 impl Tally {
@@ -129,6 +135,17 @@ impl Tally {
             transitions_per_move: per_move(results, |work| work.transitions as f64),
             seconds_per_move: Some(per_move(results, |work| work.seconds)),
             faults: [0, 1].map(|who| results.iter().map(|result| result.faults[who]).sum()),
+            fault_kinds: [0, 1].map(|who| {
+                let mut counts = FaultCounts::default();
+                for result in results {
+                    counts.merge(result.fault_kinds[who]);
+                }
+                counts
+            }),
+            forfeits: [0, 1].map(|who| {
+                let forfeited = results.iter().filter(|result| result.forfeits[who] > 0);
+                forfeited.count()
+            }),
         })
     }
 
@@ -298,6 +315,32 @@ mod tests {
         let whole = result("a", "b", 1, [0, 100]);
         let tally = Tally::of(&[&broken, &whole]).expect("there are results");
         assert_eq!((tally.matches, tally.score), (2, Some(0.0)));
+    }
+
+    #[test]
+    fn a_player_that_forfeits_has_lost() {
+        let forfeit = |index: u32, forfeits: [u32; 2]| {
+            // The goals alone would make it a draw.
+            let mut result = result("a", "b", index, [50, 50]);
+            result.forfeits = forfeits;
+            result.faults = forfeits.map(|n| 3 * n);
+            result.fault_kinds = result.faults.map(|missing| FaultCounts {
+                missing,
+                ..FaultCounts::default()
+            });
+            result
+        };
+        let results = [
+            forfeit(0, [1, 0]),
+            forfeit(1, [0, 1]),
+            forfeit(2, [0, 0]),
+            forfeit(3, [1, 1]),
+        ];
+        let results: Vec<&MatchResult> = results.iter().collect();
+        let tally = Tally::of(&results).expect("there are results");
+        assert_eq!((tally.wins, tally.draws, tally.losses), (1, 1, 1));
+        assert_eq!((tally.forfeits, tally.faults), ([2, 2], [6, 6]));
+        assert_eq!(tally.fault_kinds[1].to_string(), "6 (6 missing)");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub enum ReadError {
         most: usize,
     },
     /// A response says that something is wrong.
-    #[error("the answer is {0}")]
+    #[error("the answer is HTTP status {0}")]
     Status(String),
     /// The peer hung up, or took too long.
     #[error(transparent)]
@@ -508,7 +508,7 @@ mod tests {
         check_response("HTTP/1.1 200 OK\nContent-Length: 0\n\n", expect![[r#""""#]]);
         check_response(
             "HTTP/1.1 404 Not Found\n\nwhat?",
-            expect!["error: the answer is 404 Not Found"],
+            expect!["error: the answer is HTTP status 404 Not Found"],
         );
         check_response("noop", expect!["error: this is not HTTP: `noop`"]);
         check_response("", expect!["error: unexpected end of file"]);
