@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn the_rules_bound_the_goals_of_each_role() {
-        let frame = "(role a) (role b) (init p) (legal a go) (legal b go) (<= (next p) (true p))
-            (<= terminal (true p))";
+        let frame = "(role a) (role b) (init p) (legal a go) (legal a stay) (legal b go)
+            (<= (next p) (does a go)) (<= terminal (true p))";
         let goals = "(<= (goal a 30) (true p)) (<= (goal a 70) (not (true p))) (goal b 50)";
         let expected = [(30, 70), (50, 50)];
         check(&format!("{frame} {goals}"), &expected, &expected);

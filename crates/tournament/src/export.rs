@@ -62,6 +62,12 @@ const CELLS: &[&str] = &[
     "transitions_per_move_second",
     "seconds_per_move_first",
     "seconds_per_move_second",
+    "late_first",
+    "late_second",
+    "illegal_first",
+    "illegal_second",
+    "missing_first",
+    "missing_second",
     "faults_first",
     "faults_second",
     "forfeits_first",
@@ -100,6 +106,10 @@ pub fn write_cells(tallies: &[Tally], out: impl Write) -> Result<(), CsvError> {
         lines.numbers(tally.transitions_per_move.map(Some));
         let seconds = tally.seconds_per_move;
         lines.numbers(seconds.map_or([None; 2], |seconds| seconds.map(Some)));
+        let kinds = tally.fault_kinds;
+        lines.counts(kinds.map(|faults| faults.late as usize));
+        lines.counts(kinds.map(|faults| faults.illegal as usize));
+        lines.counts(kinds.map(|faults| faults.missing as usize));
         lines.counts(tally.faults.map(|n| n as usize));
         lines.counts(tally.forfeits);
         lines.end()?;
@@ -133,11 +143,11 @@ const MATCHES: &[&str] = &[
     "transitions",
     "seconds",
     "setup_seconds",
-    "faults",
     "late",
     "illegal",
     "missing",
-    "forfeited",
+    "faults",
+    "is_forfeited",
     "version",
     "finished",
 ];
@@ -171,13 +181,10 @@ fn match_line<W: Write>(
     let seat = result.seats.iter().position(|&seat| seat == who);
     let n_seats = result.seats.iter().filter(|&&seat| seat == who).count();
     let goals = [result.goal(who == 0), result.goal(who != 0)];
-    let score = match goals {
-        [Some(own), Some(other)] => {
-            let forfeits = [mine, 1 - mine].map(|who| result.forfeits[who] > 0);
-            Goals::new(own, other, forfeits).map(Goals::score)
-        }
-        _ => None,
-    };
+    let score = Goals::of(result).map(|goals| match who {
+        0 => goals.score(),
+        _ => 100.0 - goals.score(),
+    });
     let work = &result.work[mine];
     lines
         .text(&fixture.key())
@@ -196,11 +203,9 @@ fn match_line<W: Write>(
     lines.whole(u64::from(work.searches)).whole(work.playouts);
     lines.whole(work.transitions);
     lines.numbers([Some(work.seconds), Some(work.setup)]);
+    let kinds = &result.fault_kinds[mine];
+    lines.counts([kinds.late, kinds.illegal, kinds.missing].map(|n| n as usize));
     lines.whole(u64::from(result.faults[mine]));
-    let kinds = result.fault_kinds[mine];
-    for n in [kinds.late, kinds.illegal, kinds.missing] {
-        lines.whole(u64::from(n));
-    }
     lines.count(usize::from(result.forfeits[mine] > 0));
     lines.text(&result.version).whole(result.finished);
     lines.end()
@@ -519,7 +524,7 @@ mod tests {
         // Infinite.
         assert_eq!((row["elo"].as_str(), row["elo_high"].as_str()), ("", ""));
         assert!(row["ci_low"].parse::<f64>().is_ok_and(|low| low < 100.0));
-        // Matches 2 and 3 are no pair: one of them has no goals.
+        // Matches 2 and 3 are not a pair: one of them has no goals.
         assert_eq!(
             (row["pairs_1"].as_str(), row["pairs_2"].as_str()),
             ("0", "1")

@@ -14,45 +14,35 @@ use serde::Serialize;
 
 use crate::result::MatchResult;
 
-/// Goals of the first and of the second player that are compared with each other.
+/// Goals of the first and of the second player that are compared with each other. At most one of them has forfeited.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Goals {
-    pub(crate) first: f64,
-    pub(crate) second: f64,
-    /// Which of them forfeited, if one did.
-    forfeited: Option<Forfeited>,
-}
-
-/// The player that stopped answering.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Forfeited {
-    First,
-    Second,
+    first: f64,
+    second: f64,
+    forfeits: [bool; 2],
 }
 
 impl Goals {
-    /// The goals of both players; `None` if both forfeited, because then there is nothing to compare.
-    pub(crate) fn new(first: f64, second: f64, forfeits: [bool; 2]) -> Option<Goals> {
-        let forfeited = match forfeits {
-            [true, true] => return None,
-            [true, false] => Some(Forfeited::First),
-            [false, true] => Some(Forfeited::Second),
-            [false, false] => None,
+    /// The goals of a match in which both players took part; `None` if one of them is not known, or both have forfeited.
+    pub(crate) fn of(result: &MatchResult) -> Option<Goals> {
+        let forfeits = result.forfeits.map(|n| n > 0);
+        let goals = Goals {
+            first: result.goal(true)?,
+            second: result.goal(false)?,
+            forfeits,
         };
-        Some(Goals {
-            first,
-            second,
-            forfeited,
-        })
+        (forfeits != [true; 2]).then_some(goals)
     }
 
-    /// The score of the first player: 100, 50 or 0 for more, equally many or fewer goals than the second. A player that
-    /// forfeited has lost.
+    /// The score of the first player: 100, 50 or 0 for more, equally many or fewer goals than the second. A player that has
+    /// forfeited has lost, whatever the goals are.
     pub(crate) fn score(self) -> f64 {
-        match (self.forfeited, self.first.total_cmp(&self.second)) {
-            (Some(Forfeited::First), _) | (None, Ordering::Less) => 0.0,
-            (Some(Forfeited::Second), _) | (None, Ordering::Greater) => 100.0,
-            (None, Ordering::Equal) => 50.0,
+        match (self.forfeits, self.first.total_cmp(&self.second)) {
+            ([true, _], _) => 0.0,
+            ([_, true], _) => 100.0,
+            (_, Ordering::Greater) => 100.0,
+            (_, Ordering::Equal) => 50.0,
+            (_, Ordering::Less) => 0.0,
         }
     }
 
@@ -80,7 +70,10 @@ pub(crate) fn units(results: &[&MatchResult]) -> Vec<Vec<Goals>> {
             units.extend(comparison(&results).map(|goals| vec![goals]));
             continue;
         }
-        let goals: Vec<Goals> = results.iter().filter_map(|result| goals(result)).collect();
+        let goals: Vec<Goals> = results
+            .iter()
+            .filter_map(|result| Goals::of(result))
+            .collect();
         match results[..] {
             [a, b] if goals.len() == 2 && are_swapped(a, b) => units.push(goals),
             _ => units.extend(goals.into_iter().map(|goals| vec![goals])),
@@ -89,17 +82,17 @@ pub(crate) fn units(results: &[&MatchResult]) -> Vec<Vec<Goals>> {
     units
 }
 
-/// The goals of a match in which both players took part; `None` if one of them is not known.
-fn goals(result: &MatchResult) -> Option<Goals> {
-    let forfeits = result.forfeits.map(|n| n > 0);
-    Goals::new(result.goal(true)?, result.goal(false)?, forfeits)
-}
-
 /// Two matches of one role each, one by each player.
 fn comparison(results: &[&MatchResult]) -> Option<Goals> {
     let find = |of_first: bool| results.iter().find_map(|result| result.goal(of_first));
-    let forfeits = [0, 1].map(|who| results.iter().any(|result| result.forfeits[who] > 0));
-    Goals::new(find(true)?, find(false)?, forfeits)
+    let has_forfeited = |who: usize| results.iter().any(|result| result.forfeits[who] > 0);
+    let forfeits = [has_forfeited(0), has_forfeited(1)];
+    let goals = Goals {
+        first: find(true)?,
+        second: find(false)?,
+        forfeits,
+    };
+    (forfeits != [true; 2]).then_some(goals)
 }
 
 /// Whether every role changed hands between two matches.
@@ -205,11 +198,25 @@ mod tests {
         other.fixture.seed = 2;
         results.push(other);
         assert_eq!(frequencies(&results), Frequencies::Pairs([1, 0, 0, 0, 0]));
-        // Matches 1 and 2 follow each other and are no pair.
+        // Matches 1 and 2 follow each other and are not a pair.
         assert_eq!(frequencies(&results[1..3]), Frequencies::Matches([1, 1, 0]));
         // A match without goals leaves its partner alone.
         results[0].goals[0] = None;
         assert_eq!(frequencies(&results[..2]), Frequencies::Matches([1, 0, 0]));
+    }
+
+    #[test]
+    fn a_player_that_forfeits_has_lost() {
+        // By goals alone, all four would be drawn.
+        let mut results = matches(&[[50, 50]; 4]);
+        results[0].forfeits = [0, 1];
+        results[1].forfeits = [0, 2];
+        results[2].forfeits = [1, 0];
+        assert_eq!(frequencies(&results), Frequencies::Pairs([0, 1, 0, 0, 1]));
+        // A match that both players forfeited has no score.
+        results[2].forfeits = [1, 1];
+        assert_eq!(frequencies(&results), Frequencies::Pairs([0, 0, 0, 0, 1]));
+        assert_eq!(units(&results.iter().collect::<Vec<_>>()).len(), 2);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::table::{Kind, Table};
 use crate::tally::{Overall, Tally};
 
 /// Every cell with its score, outcomes, Elo difference and goals; with a column of budgets where these differ. A column that
-/// would be empty is left out.
+/// would be empty is left out. Faults are those of both players; by kind they are shown where there are some, as are forfeits.
 #[must_use]
 pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
     let mut heads: Vec<(&str, Kind)> = vec![("game", Words), ("player", Name), ("against", Name)];
@@ -18,7 +18,8 @@ pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
     }
     let n_keys = heads.len();
     let has_pairs = tallies.iter().any(|tally| tally.pairs.is_some());
-    let has_faults = tallies.iter().any(|tally| tally.faults != [0, 0]);
+    let has_faults = |tally: &Tally| tally.faults != [0, 0] || tally.forfeits != [0, 0];
+    let has_faults = tallies.iter().any(has_faults);
     let numbers = ["matches", "score", "±", "won", "drawn", "lost"];
     let elo = ["Elo", "Elo from", "Elo to"];
     heads.extend(numbers.iter().chain(&elo).map(|head| (*head, Number)));
@@ -27,12 +28,9 @@ pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
     }
     let goals = ["goals", "goals against", "as first", "as second"];
     heads.extend(goals.map(|head| (head, Number)));
+    heads.push(("faults", Number));
     if has_faults {
-        heads.extend([("faults", Number), ("faults against", Number)]);
-    }
-    let has_forfeits = tallies.iter().any(|tally| tally.forfeits != [0, 0]);
-    if has_forfeits {
-        heads.extend([("forfeits", Number), ("forfeits against", Number)]);
+        heads.extend(["late", "illegal", "missing", "forfeits"].map(|head| (head, Number)));
     }
     let mut table = Table::new(&heads, n_keys);
     for tally in tallies {
@@ -53,11 +51,13 @@ pub fn score_table(tallies: &[Tally], with_budget: bool) -> Table {
         }
         row.extend(tally.goals.map(number));
         row.extend(tally.score_by_seat.map(number));
+        row.push(tally.faults.map(|n| n.to_string()).join(" : "));
         if has_faults {
-            row.extend(tally.faults.map(|n| n.to_string()));
-        }
-        if has_forfeits {
-            row.extend(tally.forfeits.map(|n| n.to_string()));
+            let [first, second] = tally.fault_kinds;
+            row.push(format!("{} : {}", first.late, second.late));
+            row.push(format!("{} : {}", first.illegal, second.illegal));
+            row.push(format!("{} : {}", first.missing, second.missing));
+            row.push(tally.forfeits.map(|n| n.to_string()).join(" : "));
         }
         table.push(row);
     }
@@ -344,8 +344,8 @@ mod tests {
     #[test]
     fn scores_are_shown() {
         expect![[r#"
-            game  player  against  budget        matches  score     ±  won  drawn  lost  Elo  Elo from  Elo to  pairs 0-½-1-1½-2  goals  goals against  as first  as second
-            game  a       b        100 playouts        4  100.0  48.8    4      0     0   +∞      -642      +∞         0-0-0-0-2  100.0            0.0     100.0      100.0
+            game  player  against  budget        matches  score     ±  won  drawn  lost  Elo  Elo from  Elo to  pairs 0-½-1-1½-2  goals  goals against  as first  as second  faults
+            game  a       b        100 playouts        4  100.0  48.8    4      0     0   +∞      -642      +∞         0-0-0-0-2  100.0            0.0     100.0      100.0   0 : 0
         "#]].assert_eq(&score_table(&some()[..1], true).text(Format::Terminal(200)));
         expect![[r#"
             game  player  against  matches  score     ±  won  drawn  lost   Elo    Elo   Elo       pairs  goals
@@ -354,11 +354,11 @@ mod tests {
             game  a       c              4   25.0  49.0    1      0     3  -191  -1082  +701   1-0-1-0-0   25.0
             game  b       c              4   50.0  48.2    0      4     0    +0   -699  +699   0-0-2-0-0   50.0
 
-            game  player  against    goals     as      as
+            game  player  against    goals     as      as  faults
                                    against  first  second
-            game  a       b            0.0  100.0   100.0
-            game  a       c           50.0   50.0     0.0
-            game  b       c           50.0   50.0    50.0
+            game  a       b            0.0  100.0   100.0   0 : 0
+            game  a       c           50.0   50.0     0.0   0 : 0
+            game  b       c           50.0   50.0    50.0   0 : 0
         "#]].assert_eq(&score_table(&some(), false).text(Format::Terminal(100)));
         expect![[r#"
             game  player  against  matches  score     ±  won  drawn
@@ -372,11 +372,11 @@ mod tests {
             game  a       c           3  -191  -1082  +701   1-0-1-0-0
             game  b       c           0    +0   -699  +699   0-0-2-0-0
 
-            game  player  against  goals    goals     as      as
+            game  player  against  goals    goals     as      as  faults
                                           against  first  second
-            game  a       b        100.0      0.0  100.0   100.0
-            game  a       c         25.0     50.0   50.0     0.0
-            game  b       c         50.0     50.0   50.0    50.0
+            game  a       b        100.0      0.0  100.0   100.0   0 : 0
+            game  a       c         25.0     50.0   50.0     0.0   0 : 0
+            game  b       c         50.0     50.0   50.0    50.0   0 : 0
         "#]]
         .assert_eq(&score_table(&some(), false).text(Format::Terminal(60)));
     }
@@ -385,11 +385,16 @@ mod tests {
     fn faults_are_shown_where_there_are_some() {
         let mut tallies = some();
         let text = score_table(&tallies, false).text(Format::Markdown);
-        assert!(!text.contains("faults"), "{text}");
+        assert!(text.contains("| as second | faults |\n"), "{text}");
         tallies[1].faults = [0, 7];
+        tallies[1].fault_kinds[1].late = 4;
+        tallies[1].fault_kinds[1].missing = 3;
+        tallies[1].forfeits = [0, 1];
         let text = score_table(&tallies, false).text(Format::Markdown);
-        assert!(text.contains("| faults | faults against |"), "{text}");
-        assert!(text.contains("| 0 | 7 |"), "{text}");
+        let heads = "| faults | late | illegal | missing | forfeits |\n";
+        assert!(text.contains(heads), "{text}");
+        let cells = "| 0 : 7 | 0 : 4 | 0 : 0 | 0 : 3 | 0 : 1 |\n";
+        assert!(text.contains(cells), "{text}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const GAP: usize = 2;
 /// Columns of words are not made narrower than this as long as there is another way.
 const NARROW: usize = 12;
-/// Key columns are not made narrower than this, unless there are so many that they would take more than half of the line.
+/// Key columns are not made narrower than this, unless they would take more than half of the line.
 const NARROWEST: usize = 6;
 
 /// How a table is written.
@@ -103,7 +103,7 @@ impl Table {
     fn fitted(&self, width: usize) -> String {
         let all: Vec<usize> = (0..self.heads.len()).collect();
         // Step 1. As it is, or with the heads broken.
-        let natural = self.widths(|head| head.width());
+        let natural = self.widths(UnicodeWidthStr::width);
         if line_width(&natural) <= width {
             return self.block(&all, &natural);
         }

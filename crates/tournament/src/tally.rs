@@ -1,15 +1,14 @@
 //! The statistics of a cell.
 //!
 //! The score of a match is 100, 50 or 0 if the mean goal of the first player is above, equal to or below that of the second. In
-//! single-player games, two matches with the same seed are compared, one by each player. A player that
-//! forfeited has lost. A match without goals has no score.
+//! single-player games, two matches with the same seed are compared, one by each player. A player that forfeited has lost. A match
+//! without goals has no score, and neither has one that both players forfeited.
 //! Intervals take into account that matches come in pairs with swapped seats (see `pairs` and `statistics`).
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use agon_arena::FaultCounts;
+use serde::Serialize;
 
 use crate::budget::Budget;
 use crate::pairs::{Frequencies, Goals, units};

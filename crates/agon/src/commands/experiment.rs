@@ -408,7 +408,7 @@ fn print_tables(
         let n = fixed.n_matches;
         page.heading("## ", &format!("The first {n} matches of every cell"))?;
         page.paragraph(
-            "This number was fixed in advance, so that the outcomes have no influence on which matches count.",
+            "The number is fixed in the file of the table. Outcomes have no influence on which matches count.",
         )?;
         let played = fixed.played();
         page.paragraph(&Summary::of(&played).words())?;

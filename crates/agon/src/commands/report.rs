@@ -18,7 +18,8 @@ use crate::commands::tournament::{Output, Shape};
 #[command(
     after_help = "A cell is a game, a pair of players and a budget. Scores are those of the first player: 100 for a win, 50 for a
 draw, 0 for a loss, with half the width of the 95 % confidence interval. `pairs` counts pairs of matches with swapped seats by
-the points that the first player got: 0, ½, 1, 1½, 2. Intervals are computed from pairs where matches come in pairs.
+the points that the first player got: 0, ½, 1, 1½, 2. Intervals are computed from pairs where matches come in pairs. `faults`
+are late, illegal and missing answers of the two players.
 
 CSV files have one line of plain names, then one line per row; columns of numbers hold numbers only, and unknown values are
 empty. docs/CSV.md describes all columns.

@@ -85,6 +85,7 @@ pub(crate) enum Shape {
 }
 
 /// What is printed on standard output.
+#[derive(Clone, Copy)]
 pub(crate) enum Output {
     /// Tables for people
     Tables(Format),
