@@ -26,7 +26,7 @@ pub(crate) fn program() -> clap::Command {
         .long_version(version::long());
     let commands = grouped(&program);
     program.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{commands}\n\
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\nCommands:\n{commands}\n\
          Options:\n{{options}}{{after-help}}"
     ))
 }
@@ -37,7 +37,7 @@ fn grouped(program: &clap::Command) -> String {
     let width = names.map(|name| name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for (heading, names) in GROUPS {
-        let _ = writeln!(text, "\n{heading}:");
+        let _ = writeln!(text, " {heading}:");
         for name in *names {
             let command = program.find_subcommand(name);
             let about = command.and_then(clap::Command::get_about);

@@ -469,7 +469,7 @@ fn the_readme_calls_commands_that_exist() {
         .output()
         .expect("the binary runs");
     let help = String::from_utf8(help.stdout).expect("it is text");
-    // Commands stand in groups, each indented by two spaces, before the options.
+    // Commands are indented by two spaces, headings of groups by one.
     let known: BTreeSet<&str> = help
         .lines()
         .take_while(|line| *line != "Options:")

@@ -81,8 +81,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let sheet = Sheet::find(&args.game, &limits)?;
     writeln!(
         out,
-        "Agon plays games that it has never seen. It reads the rules of a game (GDL, the Game\n\
-         Description Language), compiles them to machine code, and finds good moves by search.\n"
+        "Agon plays any game from its rules, written in the Game Description Language (GDL).\n\
+         It compiles them to machine code and finds good moves by search.\n"
     )?;
     let title = title(&args.game, sheet.about.as_ref());
     let game = compile(&sheet, &title, &mut out)?;
@@ -444,9 +444,12 @@ impl Screen {
 
     /// What is left to be printed at the end.
     fn finish(&mut self, n_steps: usize) -> std::io::Result<()> {
-        match self.is_live || n_steps.is_multiple_of(STEPS_PER_BOARD) {
-            true => Ok(()),
-            false => self.flush(),
+        if self.is_live {
+            writeln!(stdout())
+        } else if n_steps.is_multiple_of(STEPS_PER_BOARD) {
+            Ok(())
+        } else {
+            self.flush()
         }
     }
 }

@@ -293,8 +293,8 @@ mod tests {
             &["lanes", "scalar"],
             &[line(LANES), line(SCALAR)],
             &expect![[r#"
-                game                lanes               scalar  lanes/scalar  steps/game     set-up
-                nim   1.2 million games/s       61,700 games/s        20.0 x         5.5    12.3 ms
+                game                lanes               scalar   ratio    set-up
+                nim   1.2 million games/s       61,700 games/s  20.0 x   12.3 ms
             "#]],
         );
     }
@@ -306,8 +306,8 @@ mod tests {
             &["lanes", "scalar"],
             &[line(FAILED), line(SCALAR)],
             &expect![[r#"
-                game                lanes               scalar  lanes/scalar  steps/game     set-up
-                nim                     -       61,700 games/s             -         5.5     60.0 s
+                game                lanes               scalar   ratio    set-up
+                nim                     -       61,700 games/s       -    60.0 s
                   the lanes engine cannot play it: too large
             "#]],
         );
@@ -320,9 +320,9 @@ mod tests {
             &["lanes"],
             &[line(LANES)],
             &expect![[r#"
-            game      check     ground    network      lanes      total   fluents     gates    memory
-            nim      0.1 ms     1.0 ms     2.0 ms     9.2 ms    12.3 ms        29        75     17 MB
-        "#]],
+                game     check    ground   network     lanes     total   fluents     gates    memory
+                nim     0.1 ms    1.0 ms    2.0 ms    9.2 ms   12.3 ms        29        75     17 MB
+            "#]],
         );
     }
 
