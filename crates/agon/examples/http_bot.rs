@@ -41,8 +41,8 @@ impl Bot for FlatMonteCarlo {
     ) -> Decision {
         let mut machine = self.game.machine();
         machine.load(state);
-        let untried = |&of: &MoveId| MoveReport {
-            of,
+        let untried = |&mv: &MoveId| MoveReport {
+            of: mv,
             visits: 0,
             mean: 0.0,
         };

@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// Plays KIF moves of whoever has a choice in tic-tac-toe, then the outlooks and the warning.
+    /// Plays KIF moves of the role that has a choice in tic-tac-toe, then the outlooks and the warning.
     fn check(moves: &[&str], expected: &str) {
         let sheet = agon::games::find("tic_tac_toe").expect("it is built in");
         let rules = agon_gdl::check(&agon_gdl::parse(

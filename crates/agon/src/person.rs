@@ -292,7 +292,10 @@ impl Person {
         };
         let text = mv.map(|mv| self.game.move_text(self.role, mv));
         match text.and_then(|text| Term::read(&text).ok()) {
-            Some(of) => Reply::Move { of, thought: None },
+            Some(mv) => Reply::Move {
+                of: mv,
+                thought: None,
+            },
             None => Reply::Failed(Failure::Connection("the person left".to_owned())),
         }
     }

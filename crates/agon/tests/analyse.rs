@@ -77,7 +77,7 @@ fn check_doubt(name: &str, sheet: &str, beginning: &str) {
     assert_eq!(code, Some(0), "{report}");
     let doubts = texts(&report["doubts"]);
     assert!(
-        doubts.iter().any(|of| of.starts_with(beginning)),
+        doubts.iter().any(|doubt| doubt.starts_with(beginning)),
         "{doubts:?}"
     );
 }
@@ -172,7 +172,9 @@ fn equal_seats_are_hardly_ever_called_unequal() {
                 agon(&[&args[..], &["--playouts", "10", "--seed", seed, "--json"]].concat());
             let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
             let doubts = texts(&report["doubts"]);
-            let is_wrong = doubts.iter().any(|of| of.contains("seats are not equal"));
+            let is_wrong = doubts
+                .iter()
+                .any(|doubt| doubt.contains("seats are not equal"));
             n_wrong += u32::from(is_wrong);
         }
     }

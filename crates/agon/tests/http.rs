@@ -455,7 +455,7 @@ fn a_player_that_dies() {
 }
 
 #[test]
-fn whoever_interrupts_the_match_aborts_it_for_everybody() {
+fn an_interrupted_match_is_aborted_for_all_players() {
     let folder = folder("interrupt");
     let (url, messages) = odd_player(|n_plays, stream| match n_plays {
         1 => respond(stream, "(Go left)"),

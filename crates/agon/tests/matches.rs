@@ -327,10 +327,10 @@ fn wrong_calls_are_told() {
         "game",
         &["no_such_game"],
         expect![[r#"
-        exit 2
-        --- stderr
-        agon: there is no file and no built-in game called `no_such_game`; `agon games` lists those built in
-    "#]],
+            exit 2
+            --- stderr
+            agon: there is no file and no built-in game called `no_such_game`; `agon games` lists the built-in games
+        "#]],
     );
     check(
         "path",

@@ -69,11 +69,11 @@ impl Folder {
         let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
         let findings = report[severity].as_array().unwrap().iter();
         findings
-            .map(|of| {
+            .map(|finding| {
                 (
-                    text(&of["kind"]),
-                    of["line"].as_u64().unwrap(),
-                    text(&of["message"]),
+                    text(&finding["kind"]),
+                    finding["line"].as_u64().unwrap(),
+                    text(&finding["message"]),
                 )
             })
             .collect()

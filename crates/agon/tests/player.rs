@@ -523,13 +523,13 @@ fn a_record_is_replayed_and_verified() {
             .and_then(|rest| rest.split('"').next());
         format!("{code} {:?} {difference:?}", error.flatten())
     };
-    expect![[r#"exit 1 Some("\"step 1: `( grab 2 )` is not legal for Left\"") Some("step 1: (grab 2) then, (take 2) now")"#]].assert_eq(&change(r#""moves":[["( take "#, r#""moves":[["( grab "#));
+    expect![[r#"exit 1 Some("\"step 1: `( grab 2 )` is not legal for Left\"") Some("step 1: recorded (grab 2), now (take 2)")"#]].assert_eq(&change(r#""moves":[["( take "#, r#""moves":[["( grab "#));
     expect![[r#"exit 1 Some("\"the goals are Some([100, 0]), not Some([0, 100])\"") None"#]]
         .assert_eq(&change(
             r#""goalValues":[100,0]"#,
             r#""goalValues":[0,100]"#,
         ));
-    expect![[r#"exit 1 Some("null") Some("step 1: (take 2) then, (take 1) now")"#]]
+    expect![[r#"exit 1 Some("null") Some("step 1: recorded (take 2), now (take 1)")"#]]
         .assert_eq(&change("100 playouts", "1 playouts"));
     expect![[r#"
         exit 2

@@ -124,7 +124,7 @@ fn search_shows_a_table() {
     }
 }
 
-/// What FAST tells of a game after so many playouts of a player.
+/// What FAST tells of a game after a number of playouts of a player.
 fn fast(player: &str, game: &str, playouts: &str) -> String {
     let args = ["search", game, "--player", player, "--json"];
     let args = [&args[..], &["--playouts", playouts]].concat();

@@ -156,7 +156,7 @@ fn both_sides_at_one_terminal_with_colours_history_and_a_record() {
     let output = output.expect("the binary runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("the record fits the rules"), "{text}");
+    assert!(text.contains("the record follows the rules"), "{text}");
 }
 
 #[test]

@@ -501,7 +501,9 @@ mod tests {
             }
             for player in experiment.columns.iter().flat_map(|column| &column.players) {
                 let is_to_come = player.starts_with("heuristic-")
-                    && !PRESETS.iter().any(|of| of.name.starts_with("heuristic-"));
+                    && !PRESETS
+                        .iter()
+                        .any(|preset| preset.name.starts_with("heuristic-"));
                 assert!(is_to_come || Preset::parse(player).is_ok(), "{player}");
             }
             // The fewest matches of a cell that a sequential test ends, so that such cells have them, too.

@@ -16,7 +16,7 @@ use crate::terminal;
   agon games
   agon games --json | jq -r 'select(.roles | length == 1) | .name'")]
 pub(crate) struct Args {
-    /// Print one JSON object per game
+    /// Print one JSON object per game, with the tables of papers that it serves
     #[arg(long)]
     json: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let heads = ["name", "title", "roles", "kind", "tables"].map(|head| (head, Kind::Words));
+    let heads = ["name", "title", "roles", "kind"].map(|head| (head, Kind::Words));
     let mut table = Table::new(&heads, 1);
     for game in &games {
         table.push(cells(&row(game)).to_vec());
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn cells(row: &Row<'_>) -> [String; 5] {
+fn cells(row: &Row<'_>) -> [String; 4] {
     // Six roles would make the column too wide.
     let roles = match row.roles.len() {
         0..=3 => row.roles.join(" "),
@@ -59,7 +59,6 @@ fn cells(row: &Row<'_>) -> [String; 5] {
         row.title.to_owned(),
         roles,
         row.kind.to_owned(),
-        row.tables.join(" "),
     ]
 }
 

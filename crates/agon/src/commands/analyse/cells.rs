@@ -125,7 +125,10 @@ fn layers(game: &Game, board: Option<&Board>) -> Vec<Layer> {
         family.push(term);
     }
     for ((name, arity), rows) in families {
-        if layers.iter().any(|of| of.name == name && of.arity == arity) {
+        if layers
+            .iter()
+            .any(|known| known.name == name && known.arity == arity)
+        {
             continue;
         }
         if let Some(places) = key(&rows, arity, &roles) {
@@ -143,7 +146,10 @@ fn layers(game: &Game, board: Option<&Board>) -> Vec<Layer> {
 /// Every fluent that there may be, where the game is ground.
 fn all_fluents(game: &Game) -> Option<Vec<Term>> {
     let program = game.grounded()?.program();
-    let texts = program.fluents.iter().map(|of| program.term_text(of.term));
+    let texts = program
+        .fluents
+        .iter()
+        .map(|fluent| program.term_text(fluent.term));
     Some(terms(&texts.collect::<Vec<String>>()))
 }
 
@@ -268,7 +274,10 @@ impl<'a> Watch<'a> {
         };
         if let Some(grounded) = game.grounded() {
             let program = grounded.program();
-            let texts = program.fluents.iter().map(|of| program.term_text(of.term));
+            let texts = program
+                .fluents
+                .iter()
+                .map(|fluent| program.term_text(fluent.term));
             watch.bits = Some(texts.map(|text| watch.read(&text)).collect());
         }
         let initial = watch.filled(game.initial_state());
@@ -292,7 +301,8 @@ impl<'a> Watch<'a> {
         for (layer, seen) in watch.seen.iter_mut().enumerate() {
             let of_layer = initial.iter();
             let of_layer = of_layer.filter(|filled| watch.cells[filled.cell].layer == layer);
-            seen.most_frequent = most_frequent(of_layer.map(|of| of.content.as_str()), &roles);
+            seen.most_frequent =
+                most_frequent(of_layer.map(|filled| filled.content.as_str()), &roles);
         }
         watch.note_kinds(&initial);
         watch
@@ -410,12 +420,15 @@ impl<'a> Watch<'a> {
             if kept.len() < 2 && (seen.is_full || !kept.is_empty()) {
                 let fluents = here
                     .iter()
-                    .map(|of| (of.fluent.clone(), of.content.clone()));
+                    .map(|filled| (filled.fluent.clone(), filled.content.clone()));
                 let sighting = Sighting::new(seed, history, cell, fluents.collect(), kept);
                 Sighting::keep(&mut seen.shared, sighting);
             }
         }
-        for filled in before.iter().filter(|of| !by_cell.contains_key(&of.cell)) {
+        for filled in before
+            .iter()
+            .filter(|filled| !by_cell.contains_key(&filled.cell))
+        {
             let seen = &mut self.seen[self.cells[filled.cell].layer];
             let fluents = vec![(filled.fluent.clone(), filled.content.clone())];
             let sighting = Sighting::new(seed, history, filled.cell, fluents, BTreeSet::new());
@@ -456,11 +469,18 @@ impl<'a> Watch<'a> {
                 true => "keeps",
                 false => "writes",
             };
-            rules.extend(self.rules_of(steps.last(), does, |of| of == fluent));
+            rules.extend(self.rules_of(steps.last(), does, |text| text == fluent));
         }
         let cell = &self.cells[sighting.cell].name;
-        let contents: Vec<String> = sighting.fluents.iter().map(|(_, of)| of.clone()).collect();
-        let quoted: Vec<String> = contents.iter().map(|of| format!("`{of}`")).collect();
+        let contents: Vec<String> = sighting
+            .fluents
+            .iter()
+            .map(|(_, content)| content.clone())
+            .collect();
+        let quoted: Vec<String> = contents
+            .iter()
+            .map(|content| format!("`{content}`"))
+            .collect();
         let kept = rules.iter().filter(|rule| rule.does == "keeps");
         let kept: Vec<String> = kept.map(|rule| rule.line.to_string()).collect();
         let why = match (&kept[..], rules.is_empty()) {
@@ -483,11 +503,11 @@ impl<'a> Watch<'a> {
         let cell = &self.cells[sighting.cell].name;
         // The rules that carried it before; in the first step, those that carry other cells.
         let earlier = steps.len().checked_sub(2).map(|idx| &steps[idx]);
-        let mut rules = self.rules_of(earlier, "kept it before", |of| of == fluent);
+        let mut rules = self.rules_of(earlier, "kept it before", |text| text == fluent);
         if rules.is_empty() {
             let layer = self.cells[sighting.cell].layer;
-            let is_of_layer = |of: &str| {
-                let name = Term::read(of).map(|term| term.name);
+            let is_of_layer = |text: &str| {
+                let name = Term::read(text).map(|term| term.name);
                 name.as_deref() == Some(&*self.layers[layer].name)
             };
             rules = self.rules_of(steps.last(), "fills other cells", is_of_layer);

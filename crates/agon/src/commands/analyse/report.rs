@@ -255,9 +255,9 @@ impl Findings<'_> {
         let mut moves = Vec::new();
         for role in self.roles() {
             let legal = &self.survey.roles[role.idx()].legal;
-            for (idx, of) in program.roles[role.idx()].moves.iter().enumerate() {
+            for (idx, mv) in program.roles[role.idx()].moves.iter().enumerate() {
                 let is_seen = legal.contains(&agon_engine::MoveId(idx as u32));
-                moves.push((program.term_text(of.term), is_seen));
+                moves.push((program.term_text(mv.term), is_seen));
             }
         }
         // A move that any role was seen to have is a move of the game.
@@ -283,7 +283,7 @@ impl Findings<'_> {
         let fluents = program.fluents.iter().enumerate();
         families(
             fluents
-                .map(|(idx, of)| (program.term_text(of.term), is_seen(idx)))
+                .map(|(idx, fluent)| (program.term_text(fluent.term), is_seen(idx)))
                 .collect(),
         )
     }
@@ -309,7 +309,10 @@ impl Findings<'_> {
         let mut merits = Vec::new();
         let survey = &self.survey;
         let (least, most) = (survey.length.least, survey.length.most);
-        let is_stuck = survey.faults.iter().any(|of| of.kind == "no-legal-move");
+        let is_stuck = survey
+            .faults
+            .iter()
+            .any(|fault| fault.kind == "no-legal-move");
         match self.proven_end.filter(|_| !is_stuck) {
             Some(steps) => merits.push(format!(
                 "it always ends: a step counter proves at most {steps} steps"
@@ -483,7 +486,7 @@ fn lines(rules: &[RuleLine]) -> String {
     const MOST: usize = 8;
     let shown = rules.iter().take(MOST);
     let mut texts: Vec<String> = shown
-        .map(|of| format!("line {} ({})", of.line, of.relation))
+        .map(|rule| format!("line {} ({})", rule.line, rule.relation))
         .collect();
     if rules.len() > MOST {
         texts.push(format!("and {} more", rules.len() - MOST));
