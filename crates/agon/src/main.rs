@@ -44,12 +44,13 @@ Examples:
   agon check my_game.kif               find the errors in a rulesheet"
 )]
 pub(crate) struct Arguments {
-    /// When to use colours
+    /// When to use colours: auto, always or never; auto respects NO_COLOR
     #[arg(
         long,
         global = true,
         value_enum,
         value_name = "WHEN",
+        hide_possible_values = true,
         default_value = "auto"
     )]
     color: terminal::ColorArg,

@@ -250,6 +250,10 @@ pub(crate) fn print_tables(
     tallies: &[Tally],
     format: Format,
 ) -> anyhow::Result<()> {
+    if tallies.is_empty() {
+        writeln!(out, "no results yet")?;
+        return Ok(());
+    }
     let budget = one_budget(tallies);
     if let Some(budget) = budget {
         writeln!(out, "{budget} per move\n")?;
