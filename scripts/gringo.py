@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Compares Agon's grounder with gringo, the grounder of answer set programming: time, and what can be reached.
+"""Compares Agon's grounder with gringo, a grounder for answer set programming: time and reachable atoms.
 
-Each sheet is translated rule by rule, with the usual frame that lets every fluent that can come about be true or
-false and every legal move be made:
+Each rulesheet is translated rule by rule. A frame allows every reachable fluent to be true or false and every legal move to be
+made:
 
     { t(F) } :- base(F).   base(F) :- init(F).   base(F) :- next(F).   { does(R,M) } :- legal(R,M).
 
-Then both ground it, one after the other, several times; the smallest processor time of each counts. Both read a file
-and write the ground rules as text to nowhere. The sets of reachable `legal` and `next` atoms are compared:
-Agon tightens what it finds, so it may have fewer, but never others.
+Both programs ground it in turn, several times, and the smallest CPU time of each counts. Both read a file and write the ground
+rules as text to /dev/null. The sets of reachable `legal` and `next` atoms are compared. Agon tightens its result, so its sets
+may be subsets of gringo's, but must not have other atoms.
 
     scripts/gringo.py --agon target/release/agon ../shared/games/checkers.kif …
 
-gringo is in Debian's package `gringo`. Neither the build nor the tests of Agon need it.
+gringo is in the Debian package `gringo`. Neither the build nor the tests of Agon need it.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import tempfile
 
 
 def read(text):
-    """Prefix text to nested lists."""
+    """Parses prefix text into nested lists."""
     tokens = re.findall(r"[()]|[^\s()]+", re.sub(r";[^\n]*", "", text))
     stack = [[]]
     for token in tokens:
@@ -41,13 +41,13 @@ def read(text):
 
 
 class Names:
-    """Names of a sheet as names of answer set programming: letters, digits and underscores after a small letter."""
+    """Maps the names of a rulesheet to valid names of answer set programming: letters, digits and underscores."""
 
     def __init__(self):
         self.known = {}
         self.texts = {}
 
-    def of(self, kind, name):
+    def get(self, kind, name):
         key = (kind, name)
         if key not in self.known:
             plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
@@ -62,10 +62,10 @@ class Names:
 def term(names, tree):
     if isinstance(tree, list):
         args = ",".join(term(names, arg) for arg in tree[1:])
-        return f"{names.of('f', tree[0])}({args})" if args else names.of("f", tree[0])
+        return f"{names.get('f', tree[0])}({args})" if args else names.get("f", tree[0])
     if tree.startswith("?"):
-        return names.of("V", tree[1:])
-    return names.of("c", tree)
+        return names.get("V", tree[1:])
+    return names.get("c", tree)
 
 
 KEYWORDS = {"role", "init", "legal", "next", "does", "goal", "terminal", "base", "input"}
@@ -77,16 +77,16 @@ def atom(names, tree):
     if plain == "true":
         made = "t"
     elif plain in ("base", "input"):
-        made = f"declared_{plain}"  # hints only, and often wrong
+        made = f"declared_{plain}"  # only hints, and often wrong
     elif plain in KEYWORDS:
         made = plain
     else:
-        made = names.of("p", name)
+        made = names.get("p", name)
     return f"{made}({','.join(term(names, arg) for arg in args)})" if args else made
 
 
 def bodies(names, condition, is_negated=False):
-    """A condition as alternatives, each a list of literals."""
+    """A condition as a list of alternatives, each of which is a list of literals."""
     head = condition[0].lower() if isinstance(condition, list) and isinstance(condition[0], str) else None
     if head == "not":
         return bodies(names, condition[1], not is_negated)
@@ -130,20 +130,20 @@ def translate(text):
 
 
 def run(command, output):
-    """Processor seconds of a command, or None if it fails or takes too long."""
+    """CPU seconds of a command, or None if it fails or takes too long."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, timeout=args.patience)
+        done = subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, timeout=args.timeout)
     except subprocess.TimeoutExpired:
         return None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
-    # gringo's exit codes 10 to 30 say what a solver would have found.
+    # gringo also exits with the result codes of a solver, 10 to 30.
     return seconds if done.returncode in (0, 10, 20, 30) else None
 
 
 def gringo_atoms(path, names):
-    """Heads `legal` and `next` of gringo's text, with the names of the sheet."""
+    """The heads `legal` and `next` in the output of gringo, with the names of the rulesheet."""
     found = {"legal": set(), "next": set()}
     for line in open(path):
         head = re.match(r"(legal|next)\((.*?)\)(?::-.*)?\.$", line)
@@ -154,7 +154,7 @@ def gringo_atoms(path, names):
 
 
 def agon_atoms(text):
-    """The same from Agon's ground program."""
+    """The same atoms in Agon's ground program."""
     found = {"legal": set(), "next": set()}
     for line in text.splitlines():
         if line.startswith("fluent ") or line.startswith("move "):
@@ -204,7 +204,7 @@ def compare(sheet, folder):
     if not is_right:
         for kind in found:
             for extra in sorted(found[kind] - reached[kind])[:3]:
-                print(f"    gringo does not reach {kind} {extra}")
+                print(f"    not reached by gringo: {kind} {extra}")
     return ratio, is_right
 
 
@@ -212,11 +212,11 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("sheets", nargs="+")
 parser.add_argument("--agon", default="target/release/agon")
 parser.add_argument("--gringo", default="gringo")
-parser.add_argument("--times", type=int, default=3, help="runs of each; the fastest counts")
-parser.add_argument("--patience", type=float, default=60, help="seconds for one run")
+parser.add_argument("--times", type=int, default=3, help="number of runs; the fastest counts")
+parser.add_argument("--timeout", type=float, default=60, help="maximum seconds of one run")
 args = parser.parse_args()
 
-print(f"{'sheet':26} {'gringo s':>8} {'agon s':>8} {'ratio':>7}   reachable atoms (Agon's, of gringo's where those are more)")
+print(f"{'sheet':26} {'gringo s':>8} {'agon s':>8} {'ratio':>7}   reachable atoms (of Agon, and of gringo if different)")
 with tempfile.TemporaryDirectory() as folder:
     results = [compare(sheet, folder) for sheet in args.sheets]
 ratios = [ratio for ratio, _ in results if ratio is not None]

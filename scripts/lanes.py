@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures the lanes engine on many sheets and writes the tables of docs/PERF.md.
+"""Measures the lanes engine on many rulesheets and prints the tables of docs/PERF.md.
 
-For each sheet: random games per second of processor time on the scalar engine, in the lanes with machine code for the
-widest vectors and for AVX2, from tables, and on any CPU; and, with --passes, what is left of the speed with machine code
-when a pass of the optimiser is left out. All runs of a sheet take turns, several times, and the fastest of each
-counts, because other work on the machine can only slow them down.
+For each rulesheet: random games per second of CPU time on the scalar engine, and on the lanes engine with machine code for
+the widest vectors, with machine code for AVX2, with tables, and with 64-bit words. With --passes, also the relative speed
+without each pass of the optimiser. All variants are measured in turn, several times, and the fastest run of each counts,
+because other work on the machine can only slow them down.
 
     scripts/lanes.py --agon target/release/agon ../shared/games/checkers.kif …
 """
@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 
-# Machine code in the feasibility study that the engine follows, with AVX-512 on a Zen 4 core, in games per second.
+# Games per second of the feasibility study for this engine: machine code with AVX-512 on a Zen 4 core.
 STUDY = {
     "ticTacToe": 233e6, "connectFour": 39e6, "breakthrough": 6.0e6, "knightThrough": 11.6e6, "reversi": 2.6e6,
     "pentago": 16.3e6, "battle": 1.5e6, "chinook": 5.5e6, "quarto": 2.1e6, "nineBoardTicTacToe": 13.7e6,
@@ -29,7 +29,7 @@ PASSES = ["sequential", "forced", "phases", "one-hot", "does-legal", "flatten", 
 
 
 def measure(agon, sheet, seconds, options):
-    """Playouts per second, or nothing if that takes too long or is refused."""
+    """Playouts per second, or None if the command fails or takes too long."""
     command = [agon, "bench", sheet, "--seconds", str(seconds), "--json", *options]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -42,7 +42,7 @@ def measure(agon, sheet, seconds, options):
 
 
 def figure(value):
-    """A rate for people."""
+    """A rate as readable text."""
     if not value:
         return "–"
     for unit, size in (("M", 1e6), ("k", 1e3), ("", 1)):
@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--agon", default="target/release/agon")
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--times", type=int, default=3)
-    parser.add_argument("--passes", action="store_true", help="also without each pass of the optimiser")
+    parser.add_argument("--passes", action="store_true", help="also measure without each pass of the optimiser")
     parser.add_argument("sheets", nargs="+")
     given = parser.parse_args()
     lanes = ["--engine", "lanes"]
@@ -75,7 +75,7 @@ def main():
     if given.passes:
         kinds |= {f"without {name}": [*lanes, "--without", name] for name in PASSES}
     speeds, parts = [], []
-    left = {of: [] for of in PASSES}
+    left = {name: [] for name in PASSES}
     for sheet in given.sheets:
         name = os.path.splitext(os.path.basename(sheet))[0]
         best = dict.fromkeys(kinds)
@@ -91,11 +91,11 @@ def main():
         speeds.append(" | ".join([name, *columns, *ratios]))
         if not given.passes:
             continue
-        parts.append(" | ".join([name, *(ratio(best[f"without {of}"], full) for of in PASSES)]))
-        for of in PASSES:
-            if full and best[f"without {of}"]:
-                left[of].append(best[f"without {of}"] / full)
-    means = (statistics.geometric_mean(of) if of else 0 for of in left.values())
+        parts.append(" | ".join([name, *(ratio(best[f"without {skipped}"], full) for skipped in PASSES)]))
+        for skipped in PASSES:
+            if full and best[f"without {skipped}"]:
+                left[skipped].append(best[f"without {skipped}"] / full)
+    means = (statistics.geometric_mean(ratios) if ratios else 0 for ratios in left.values())
     parts.append(" | ".join(["geometric mean", *(ratio(mean, 1) for mean in means)]))
     heads = ["game", "scalar", "machine code", "AVX2", "tables", "any CPU"]
     heads += ["of the study", "code : scalar", "AVX2 : code", "any CPU : scalar"]

@@ -41,8 +41,8 @@ impl Bot for FlatMonteCarlo {
     ) -> Decision {
         let mut machine = self.game.machine();
         machine.load(state);
-        let untried = |&of: &MoveId| MoveReport {
-            of,
+        let untried = |&mv: &MoveId| MoveReport {
+            of: mv,
             visits: 0,
             mean: 0.0,
         };
@@ -126,7 +126,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let port = match &args[..] {
         [] => 9148,
-        [option, port] if option == "--port" => port.parse()?,
+        [option, port] if option == "--port" => port
+            .parse()
+            .map_err(|_| format!("`{port}` is not a port"))?,
         _ => return Err("usage: http_bot [--port PORT]".into()),
     };
     let served = start(port)?;

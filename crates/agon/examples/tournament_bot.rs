@@ -119,7 +119,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let port = match &args[..] {
         [] => 9149,
-        [option, port] if option == "--port" => port.parse()?,
+        [option, port] if option == "--port" => port
+            .parse()
+            .map_err(|_| format!("`{port}` is not a port"))?,
         _ => return Err("usage: tournament_bot [--port PORT]".into()),
     };
     let served = start(port)?;

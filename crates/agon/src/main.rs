@@ -5,13 +5,17 @@
 mod clock;
 mod commands;
 mod help;
+mod outlook;
+mod paint;
 mod person;
 mod progress;
+mod prompt;
 mod rerun;
 mod sheet;
 mod signature;
 mod terminal;
 mod trace;
+mod verdict;
 mod version;
 mod watch;
 
@@ -40,6 +44,15 @@ Examples:
   agon check my_game.kif               find the errors in a rulesheet"
 )]
 pub(crate) struct Arguments {
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    color: terminal::ColorArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -72,6 +85,7 @@ enum Command {
 fn main() -> ExitCode {
     let matches = help::program().get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    arguments.color.apply();
     let command = arguments
         .command
         .unwrap_or_else(|| Command::Demo(commands::demo::Args::default()));

@@ -1,128 +1,274 @@
-//! A person at the terminal: legal moves as a list, and what is typed understood as one of them.
+//! A person at the terminal: what is typed understood as a move or a command, lists of moves, and a person in a match.
 //!
-//! A move is picked by its number, or typed: with or without brackets, in any case, and only as much of its end as tells it
-//! from the others, so that `1 3` will do for `(mark 1 3)`. Whatever is read from a pipe works as well.
+//! Moves are typed as [`agon::games::notation`] writes them. A move comes before a command of the same name, and a command
+//! before a move that is only abbreviated.
 
-use std::io::{Write, stderr, stdin, stdout};
+use std::collections::BTreeMap;
+use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
 
+use agon::games::notation::{Choice, Choices, Notation, ReadError};
+use agon::games::{About, Board, board::board_of};
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId};
 use agon_protocol::{Failure, Player, Reply, Request, StopFlag, Term};
+
+use crate::outlook::{Outlook, outlooks, warning};
+use crate::paint::Painter;
+use crate::prompt::{Line, Prompt};
+use crate::terminal::has_color;
+use crate::watch::role_names;
 
 /// Width of a list of moves.
 const WIDTH: usize = 78;
 
-/// What a person says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Said {
-    /// This move.
-    Move(MoveId),
-    /// Take the last one back.
+/// What a person types besides moves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Command {
+    /// Take back the last decision.
     Undo,
-    /// What would you do?
+    /// Which move is good?
     Hint,
-    /// Show the moves again.
+    /// What does the player think of this state?
+    Eval,
+    /// List the legal moves.
     Moves,
-    /// I give up.
+    /// Draw the board again.
+    Board,
+    /// Explain the commands.
+    Help,
+    /// Write the record to this file.
+    Save(String),
+    /// Give up.
     Resign,
+    /// Leave.
+    Quit,
 }
 
-/// Legal moves with their numbers, in columns.
-pub(crate) fn list(legal: &[(MoveId, String)]) -> String {
-    let cells: Vec<String> = (1..)
-        .zip(legal)
-        .map(|(number, (_, text))| format!("{number:>3} {text}"))
-        .collect();
-    let width = cells.iter().map(|cell| cell.chars().count() + 2).max();
-    let n_columns = (WIDTH / width.unwrap_or(WIDTH)).max(1);
-    let width = width.unwrap_or(0);
-    let rows = cells.chunks(n_columns).map(|row| {
-        let cells: String = row.iter().map(|cell| format!("{cell:<width$}")).collect();
-        format!("{}\n", cells.trim_end())
-    });
-    rows.collect()
+/// The commands with what they do, for help and completion.
+pub(crate) const COMMANDS: [(&str, &str); 9] = [
+    ("moves", "list your legal moves"),
+    ("board", "show the board again"),
+    ("hint", "suggest a move"),
+    ("eval", "say what the player thinks of this position"),
+    ("undo", "take back your last move"),
+    ("save FILE", "write the record of the match to a file"),
+    ("resign", "give up"),
+    ("help", "show this help"),
+    ("quit", "leave; so do Ctrl-C and Ctrl-D"),
+];
+
+impl Command {
+    /// The command that a line is, if it is one.
+    fn read(line: &str) -> Option<Command> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let command = match word.to_lowercase().as_str() {
+            "u" | "undo" => Command::Undo,
+            "h" | "hint" => Command::Hint,
+            "eval" => Command::Eval,
+            "m" | "moves" => Command::Moves,
+            "board" => Command::Board,
+            "?" | "help" => Command::Help,
+            "r" | "resign" => Command::Resign,
+            "q" | "quit" | "exit" => Command::Quit,
+            "save" => return Some(Command::Save(rest.to_owned())),
+            _ => return None,
+        };
+        rest.is_empty().then_some(command)
+    }
+}
+
+/// What a person types.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Said {
+    Move(MoveId),
+    Command(Command),
 }
 
 /// What a line means where these moves are legal, or why it means nothing.
-pub(crate) fn understand(line: &str, legal: &[(MoveId, String)]) -> Result<Said, String> {
-    let words = words(line);
-    if words.is_empty() {
-        return Err("type the number of a move, or ? for help".to_owned());
+pub(crate) fn understand(line: &str, choices: &Choices) -> Result<Said, ReadError> {
+    let line = line.trim();
+    if let Some(mv) = choices.read_exactly(line) {
+        return Ok(Said::Move(mv));
     }
-    let all: Vec<(MoveId, Vec<String>)> = legal
-        .iter()
-        .map(|(of, text)| (*of, self::words(text)))
-        .collect();
-    if let Some((of, _)) = all.iter().find(|(_, of_move)| *of_move == words) {
-        return Ok(Said::Move(*of));
-    }
-    match line.trim().to_lowercase().as_str() {
-        "u" | "undo" => return Ok(Said::Undo),
-        "h" | "hint" => return Ok(Said::Hint),
-        "m" | "moves" => return Ok(Said::Moves),
-        "r" | "resign" | "q" | "quit" => return Ok(Said::Resign),
-        "?" | "help" => return Err(HELP.to_owned()),
-        _ => {}
-    }
-    let number: Option<usize> = line.trim().parse().ok();
-    let numbered = number.and_then(|number| legal.get(number.checked_sub(1)?));
-    if let Some((of, _)) = numbered {
-        return Ok(Said::Move(*of));
-    }
-    let fitting: Vec<MoveId> = all
-        .iter()
-        .filter(|(_, of_move)| of_move.ends_with(&words))
-        .map(|(of, _)| *of)
-        .collect();
-    match fitting.as_slice() {
-        [only] => Ok(Said::Move(*only)),
-        [] => Err(format!("`{}` is not legal; m lists the moves", line.trim())),
-        several => {
-            let is_meant = |(of, _): &&(MoveId, String)| several.contains(of);
-            let texts: Vec<&str> = legal
-                .iter()
-                .filter(is_meant)
-                .map(|(_, text)| text.as_str())
-                .take(6)
-                .collect();
-            Err(format!("which one: {}?", texts.join(", ")))
-        }
+    match Command::read(line) {
+        Some(command) => Ok(Said::Command(command)),
+        None => choices.read(line).map(Said::Move),
     }
 }
 
-const HELP: &str = "type a move, or its end (1 3 for (mark 1 3)), or its number; m moves, h hint, u undo, r resign";
+/// An error as it is shown: with what to do next.
+pub(crate) fn advice(error: &ReadError) -> String {
+    match error {
+        ReadError::Empty => "Type a move, or `moves` for a list, or `help`.".to_owned(),
+        ReadError::NotLegal { near, .. } if near.is_empty() => {
+            format!("{error}; `moves` lists the legal moves, `help` explains")
+        }
+        _ => error.to_string(),
+    }
+}
 
-/// The words of a move without its brackets.
-fn words(text: &str) -> Vec<String> {
-    let bare = text.replace(['(', ')'], " ").to_lowercase();
-    bare.split_whitespace().map(str::to_owned).collect()
+/// The text of `help`.
+pub(crate) fn help(choices: &Choices, commands: &[(&str, &str)]) -> String {
+    let example = choices.iter().next().map_or("", |choice| &choice.text);
+    let mut text =
+        format!("Type a move, such as {example}, or its number in the list, such as #1, or:\n");
+    for (command, meaning) in commands {
+        text.push_str(&format!("  {command:<10} {meaning}\n"));
+    }
+    text
+}
+
+/// Words that Tab completes: all moves and commands.
+pub(crate) fn completions(choices: &Choices) -> Vec<String> {
+    let moves = choices.iter().map(|choice| choice.text.clone());
+    let commands = COMMANDS.iter().map(|(command, _)| {
+        let word = command.split(' ').next().unwrap_or_default();
+        word.to_owned()
+    });
+    moves.chain(commands).collect()
+}
+
+/// Moves as they are shown: with a remark if they end the match.
+struct Shown<'a> {
+    painter: &'a Painter,
+    outlooks: &'a BTreeMap<MoveId, Outlook>,
+}
+
+impl Shown<'_> {
+    /// The text with its colours, and its width.
+    fn text(&self, choice: &Choice) -> (String, usize) {
+        let outlook = self.outlooks.get(&choice.mv).copied();
+        let plain = match outlook.and_then(Outlook::word) {
+            Some(word) => format!("{} ({word})", choice.text),
+            None => choice.text.clone(),
+        };
+        let width = plain.chars().count();
+        let painted = match outlook {
+            Some(Outlook::Wins) => self.painter.good(&plain),
+            Some(Outlook::Loses | Outlook::Exposes(_)) => self.painter.bad(&plain),
+            Some(Outlook::Draws) => self.painter.strong(&plain),
+            None => plain,
+        };
+        (painted, width)
+    }
+}
+
+/// Legal moves with their numbers, in columns.
+pub(crate) fn list(
+    choices: &Choices,
+    painter: &Painter,
+    outlooks: &BTreeMap<MoveId, Outlook>,
+) -> String {
+    let shown = Shown { painter, outlooks };
+    let digits = choices.len().to_string().len() + 1;
+    let cells: Vec<(String, usize)> = (1..)
+        .zip(choices)
+        .map(|(number, choice)| {
+            let number = format!("{:>digits$}", format!("#{number}"));
+            let (text, width) = shown.text(choice);
+            (
+                format!("{} {text}", painter.dim(&number)),
+                digits + 1 + width,
+            )
+        })
+        .collect();
+    let width = cells.iter().map(|(_, width)| width + 2).max().unwrap_or(0);
+    let n_columns = (WIDTH / width.max(1)).max(1);
+    let n_rows = cells.len().div_ceil(n_columns);
+    let mut text = String::new();
+    for row in 0..n_rows {
+        let mut line = String::new();
+        let mut end = 0;
+        // Down the columns, as people read a list.
+        for (column, (cell, cell_width)) in cells.iter().skip(row).step_by(n_rows).enumerate() {
+            line.push_str(&" ".repeat((column * width).saturating_sub(end)));
+            line.push_str(cell);
+            end = column * width + cell_width;
+        }
+        text.push_str(&format!("{}\n", line.trim_end()));
+    }
+    text
+}
+
+/// What a person should know before a decision: the moves if they fit in a line, otherwise how many there are, and threats.
+pub(crate) fn overview(
+    names: &[String],
+    choices: &Choices,
+    painter: &Painter,
+    outlooks: &BTreeMap<MoveId, Outlook>,
+) -> String {
+    let shown = Shown { painter, outlooks };
+    let texts: Vec<(String, usize)> = choices.iter().map(|choice| shown.text(choice)).collect();
+    let width: usize = texts.iter().map(|(_, width)| width + 2).sum();
+    let head = "Your moves: ";
+    let mut text = if width + head.len() <= WIDTH + 2 {
+        let texts: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
+        format!("{head}{}\n", texts.join("  "))
+    } else {
+        let ending = choices.iter().zip(&texts).filter(|(choice, _)| {
+            let outlook = outlooks.get(&choice.mv).copied();
+            outlook.and_then(Outlook::word).is_some()
+        });
+        let ending: Vec<&str> = ending.map(|(_, (text, _))| text.as_str()).take(4).collect();
+        let ending = match ending.is_empty() {
+            true => String::new(),
+            false => format!(", among them {}", ending.join(", ")),
+        };
+        let n_moves = choices.len();
+        format!("You have {n_moves} moves{ending}; `moves` lists them.\n")
+    };
+    let all: Vec<(MoveId, &str)> = choices
+        .iter()
+        .map(|choice| (choice.mv, choice.text.as_str()))
+        .collect();
+    if let Some(warning) = warning(names, outlooks, &all) {
+        text.push_str(&format!("{}\n", painter.bad(&warning)));
+    }
+    text
 }
 
 /// A person who plays a role in a match.
 pub(crate) struct Person {
     game: Arc<Game>,
     machine: Box<dyn Machine + Send>,
+    notation: Notation,
+    board: Option<Board>,
+    painter: Painter,
+    names: Vec<String>,
     role: RoleId,
+    prompt: Prompt,
     /// Raised when the person gives up: the match is called off.
     calls_off: StopFlag,
     /// Whether standard output is taken.
-    on_stderr: bool,
+    is_on_stderr: bool,
 }
 
 impl Person {
     /// A person in this role.
     pub(crate) fn new(
-        game: Arc<Game>,
+        game: &Arc<Game>,
+        about: Option<&About>,
         role: RoleId,
         calls_off: StopFlag,
-        on_stderr: bool,
+        is_on_stderr: bool,
     ) -> Person {
+        let board = board_of(game, about);
+        let has_color = match is_on_stderr {
+            true => has_color(&stderr()),
+            false => has_color(&stdout()),
+        };
         Person {
             machine: game.machine(),
-            game,
+            notation: Notation::new(game, about, board.as_ref()),
+            board,
+            painter: Painter::new(game, has_color),
+            names: role_names(game, about),
+            game: Arc::clone(game),
             role,
+            prompt: Prompt::new(is_on_stderr),
             calls_off,
-            on_stderr,
+            is_on_stderr,
         }
     }
 
@@ -130,7 +276,7 @@ impl Person {
         let mut joint = Vec::new();
         for (role, term) in RoleId::all(self.game.n_roles()).zip(moves) {
             let legal = self.machine.legal_moves(role).iter();
-            let texts = legal.map(|&of| (of, self.game.move_text(role, of)));
+            let texts = legal.map(|&mv| (mv, self.game.move_text(role, mv)));
             joint.extend(term.pick(texts));
         }
         if joint.len() == self.game.n_roles() {
@@ -139,48 +285,89 @@ impl Person {
     }
 
     fn choose(&mut self, stop: &StopFlag) -> Reply {
-        let legal = legal_moves(&self.game, &mut *self.machine, self.role);
-        let of = match legal.as_slice() {
-            [only] => Some(only.0),
-            _ => self.ask(&legal, stop),
+        let legal = self.machine.legal_moves(self.role).to_vec();
+        let mv = match legal.as_slice() {
+            [only] => Some(*only),
+            _ => self.ask(&self.notation.choices(self.role, &legal), stop),
         };
-        let text = of.and_then(|of| legal.iter().find(|(id, _)| *id == of));
-        match text.and_then(|(_, text)| Term::read(text).ok()) {
-            Some(of) => Reply::Move { of, thought: None },
-            None => Reply::Failed(Failure::Connection("the person is gone".to_owned())),
+        let text = mv.map(|mv| self.game.move_text(self.role, mv));
+        match text.and_then(|text| Term::read(&text).ok()) {
+            Some(mv) => Reply::Move {
+                of: mv,
+                thought: None,
+            },
+            None => Reply::Failed(Failure::Connection("the person left".to_owned())),
         }
     }
 
-    /// Asks until there is a move; `None` if there will be none.
-    fn ask(&self, legal: &[(MoveId, String)], stop: &StopFlag) -> Option<MoveId> {
-        let role = self.game.role_name(self.role);
-        self.say(&list(legal));
+    /// Asks until there is a move; `None` if the person leaves.
+    fn ask(&mut self, choices: &Choices, stop: &StopFlag) -> Option<MoveId> {
+        let outlooks = outlooks(&self.game, &self.machine.state(), self.role);
+        self.say(&overview(&self.names, choices, &self.painter, &outlooks));
+        let prompt = format!("{}> ", self.names[self.role.idx()]);
+        let painted = self.painter.role(self.role, &prompt);
+        let mut farewell = "\nYou leave the match.\n";
         while !stop.is_raised() {
-            self.say(&format!("{role}> "));
-            let Some(line) = read_line() else { break };
-            match understand(&line, legal) {
-                Ok(Said::Move(of)) => return Some(of),
-                Ok(Said::Moves) => self.say(&list(legal)),
-                Ok(Said::Resign) => break,
-                Ok(Said::Undo | Said::Hint) => {
-                    self.say("there is no undo and no hint in a match; `agon play` has them\n");
+            let line = match self.prompt.read(&prompt, &painted, completions(choices)) {
+                Line::Text(line) => line,
+                Line::End | Line::Interrupted => break,
+            };
+            let command = match understand(&line, choices) {
+                Ok(Said::Move(mv)) => return Some(mv),
+                Ok(Said::Command(command)) => command,
+                Err(error) => {
+                    self.say(&format!("{}\n", advice(&error)));
+                    continue;
                 }
-                Err(why) => self.say(&format!("{why}\n")),
+            };
+            match command {
+                Command::Moves => self.say(&list(choices, &self.painter, &outlooks)),
+                Command::Board => self.say(&self.drawing()),
+                Command::Help => self.say(&help(choices, &match_commands())),
+                Command::Resign => {
+                    farewell = "You resign.\n";
+                    break;
+                }
+                Command::Quit => {
+                    farewell = "You leave the match.\n";
+                    break;
+                }
+                Command::Save(_) => self.say("`agon match --record FILE` writes the record.\n"),
+                Command::Undo | Command::Hint | Command::Eval => {
+                    self.say("A match has no undo, hint or eval; `agon play` has them.\n");
+                }
             }
         }
+        self.say(farewell);
         self.calls_off.raise();
         None
     }
 
+    fn drawing(&self) -> String {
+        let state = self.machine.state();
+        match &self.board {
+            Some(board) => self.painter.board(&self.game, board, &state, None),
+            None => facts(&self.game.fluents(&state)),
+        }
+    }
+
     fn say(&self, text: &str) {
-        let mut out: Box<dyn Write> = match self.on_stderr {
+        let mut out: Box<dyn Write> = match self.is_on_stderr {
             true => Box::new(stderr()),
             false => Box::new(stdout()),
         };
-        // A terminal that is gone also reads nothing any more, and that ends the match.
+        // A terminal that is gone types nothing either, and that ends the match.
         let _ = write!(out, "{text}");
         let _ = out.flush();
     }
+}
+
+/// The commands that a match has.
+fn match_commands() -> Vec<(&'static str, &'static str)> {
+    let has = |(command, _): &(&str, &str)| {
+        ["moves", "board", "resign", "help", "quit"].contains(command)
+    };
+    COMMANDS.into_iter().filter(has).collect()
 }
 
 impl Player for Person {
@@ -197,91 +384,143 @@ impl Player for Person {
     }
 }
 
-/// A line from standard input; `None` at its end.
-pub(crate) fn read_line() -> Option<String> {
-    let mut line = String::new();
-    match stdin().read_line(&mut line) {
-        Ok(1..) => Some(line),
-        _ => None,
+/// Fluents for people where there is no board: those that differ only in their last argument share a line.
+pub(crate) fn facts(fluents: &[String]) -> String {
+    let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for fluent in fluents {
+        let bare = fluent.replace(['(', ')'], " ");
+        let mut words: Vec<&str> = bare.split_whitespace().collect();
+        let last = if words.len() > 1 { words.pop() } else { None };
+        let values = groups.entry(words.join(" ")).or_default();
+        values.extend(last.map(str::to_owned));
     }
-}
-
-/// The legal moves of a role with their texts.
-pub(crate) fn legal_moves(
-    game: &Game,
-    machine: &mut dyn Machine,
-    role: RoleId,
-) -> Vec<(MoveId, String)> {
-    let legal = machine.legal_moves(role).iter();
-    legal.map(|&of| (of, game.move_text(role, of))).collect()
+    let mut text = String::new();
+    for (name, mut values) in groups {
+        values.sort_by_cached_key(|value| (value.parse::<i64>().ok(), value.clone()));
+        let mut line = name;
+        for value in values {
+            if line.chars().count() + 1 + value.chars().count() > WIDTH {
+                text.push_str(&format!("{line}\n"));
+                line = " ".to_owned();
+            }
+            line.push_str(&format!(" {value}"));
+        }
+        text.push_str(&format!("{line}\n"));
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::{Expect, expect};
 
-    fn legal() -> Vec<(MoveId, String)> {
-        let texts = ["(mark 1 3)", "(mark 2 3)", "noop", "hint", "(Drop 12)"];
-        (0..).map(MoveId).zip(texts.map(str::to_owned)).collect()
+    fn game(name: &str) -> (Arc<Game>, About) {
+        let built_in = agon::games::find(name).expect("it is built in");
+        let description = agon_gdl::parse(built_in.sheet.as_bytes(), &Default::default());
+        let rules = Arc::new(agon_gdl::check(&description).expect("it is well-formed"));
+        let game = Game::compile(rules, &Default::default(), &|| false).expect("it compiles");
+        (Arc::new(game), built_in.about)
     }
 
-    /// The number of the move that a line means, from 0, or what is said instead.
+    fn choices(name: &str) -> (Arc<Game>, Choices) {
+        let (game, about) = game(name);
+        let notation = Notation::new(&game, Some(&about), about.board.as_ref());
+        let mut machine = game.machine();
+        let choices = notation.choices(RoleId(0), machine.legal_moves(RoleId(0)));
+        (game, choices)
+    }
+
+    /// What a line means at the start of kalah, where the moves are a to f.
     fn check(line: &str, expected: &str) {
-        let shown = match understand(line, &legal()) {
-            Ok(Said::Move(of)) => of.0.to_string(),
-            Ok(other) => format!("{other:?}"),
-            Err(why) => why,
+        let (_, choices) = choices("mancala_kalah");
+        let shown = match understand(line, &choices) {
+            Ok(Said::Move(mv)) => choices.text(mv).expect("it is legal").to_owned(),
+            Ok(Said::Command(command)) => format!("{command:?}"),
+            Err(error) => advice(&error),
         };
         assert_eq!(shown, expected, "{line}");
     }
 
     #[test]
-    fn moves_are_typed_whole_or_by_their_end() {
-        check("( MARK 1 3 )", "0");
-        check("mark 2 3", "1");
-        check("2 3", "1");
-        check("drop 12", "4");
-        check("12", "4");
-        check("hint", "3");
-    }
-
-    #[test]
-    fn numbers_pick_from_the_list() {
-        check(" 1\n", "0");
-        check("3", "2");
-        check("0", "`0` is not legal; m lists the moves");
-        check("99", "`99` is not legal; m lists the moves");
-    }
-
-    #[test]
-    fn other_words() {
-        check("u", "Undo");
+    fn moves_come_before_commands() {
+        check("a", "a");
+        check("(sow c)", "c");
+        check("#2", "b");
         check("h", "Hint");
-        check("Resign", "Resign");
-        check("m", "Moves");
-        check("?", HELP);
-        check("", "type the number of a move, or ? for help");
-        check("mark", "`mark` is not legal; m lists the moves");
-        let legal = [
-            (MoveId(0), "(a 7)".to_owned()),
-            (MoveId(1), "(b 7)".to_owned()),
-        ];
-        assert_eq!(
-            understand("7", &legal),
-            Err("which one: (a 7), (b 7)?".to_owned())
+        check("undo", "Undo");
+        check("HELP", "Help");
+        check("save  my file.json ", "Save(\"my file.json\")");
+        check("save", "Save(\"\")");
+        check(
+            "undo everything",
+            "`undo everything` is not a legal move; `moves` lists the legal moves, `help` explains",
+        );
+        check("3", "`3` is not a legal move; #3 picks c from the list");
+        check("", "Type a move, or `moves` for a list, or `help`.");
+    }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "tests give their expectations away"
+    )]
+    fn check_list(name: &str, expected: Expect) {
+        let (game, choices) = choices(name);
+        let painter = Painter::new(&game, false);
+        let outlooks = outlooks(&game, game.initial_state(), RoleId(0));
+        let names = role_names(&game, None);
+        let overview = overview(&names, &choices, &painter, &outlooks);
+        expected.assert_eq(&format!(
+            "{overview}{}",
+            list(&choices, &painter, &outlooks)
+        ));
+    }
+
+    #[test]
+    fn moves_are_listed_in_columns() {
+        check_list(
+            "connect_four",
+            expect![[r#"
+            Your moves: 1  2  3  4  5  6  7
+            #1 1  #2 2  #3 3  #4 4  #5 5  #6 6  #7 7
+        "#]],
+        );
+        check_list(
+            "chess",
+            expect![[r#"
+            You have 20 moves; `moves` lists them.
+             #1 a2a3   #4 b1c3   #7 c2c3  #10 d2d4  #13 f2f3  #16 g1h3  #19 h2h3
+             #2 a2a4   #5 b2b3   #8 c2c4  #11 e2e3  #14 f2f4  #17 g2g3  #20 h2h4
+             #3 b1a3   #6 b2b4   #9 d2d3  #12 e2e4  #15 g1f3  #18 g2g4
+        "#]],
         );
     }
 
     #[test]
-    fn a_list_has_columns() {
-        let legal: Vec<(MoveId, String)> = (0..7)
-            .map(|n| (MoveId(n), format!("(drop {n} somewhere)")))
-            .collect();
-        assert_eq!(
-            list(&legal),
-            "  1 (drop 0 somewhere)    2 (drop 1 somewhere)    3 (drop 2 somewhere)\n\
-             \x20 4 (drop 3 somewhere)    5 (drop 4 somewhere)    6 (drop 5 somewhere)\n\
-             \x20 7 (drop 6 somewhere)\n"
-        );
+    fn colours_do_not_move_the_columns() {
+        let (game, choices) = choices("chess");
+        let plain = list(&choices, &Painter::new(&game, false), &BTreeMap::new());
+        let painted = list(&choices, &Painter::new(&game, true), &BTreeMap::new());
+        assert_ne!(plain, painted);
+        assert_eq!(anstream::adapter::strip_str(&painted).to_string(), plain);
+    }
+
+    #[test]
+    fn facts_of_one_kind_share_a_line() {
+        let fluents = [
+            "(hand left 10)",
+            "(hand left 2)",
+            "(score left 0)",
+            "over",
+            "(hand right 1)",
+        ];
+        let fluents = fluents.map(str::to_owned);
+        expect![[r#"
+            hand left 2 10
+            hand right 1
+            over
+            score left 0
+        "#]]
+        .assert_eq(&facts(&fluents));
     }
 }

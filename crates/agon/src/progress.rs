@@ -1,16 +1,17 @@
-//! Shows how a tournament goes, on standard error: a bar with the table so far at a terminal, a line now and then elsewhere.
+//! Shows the progress of a tournament on standard error: a bar and the table so far on a terminal, otherwise a line from
+//! time to time.
 
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use agon_tournament::{Cell, Progress, Standing, Tally, short_table};
+use agon_tournament::{Cell, Format, Progress, Standing, Tally, short_table};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The table is added up at most so often.
+/// Least time between two updates of the table.
 const REFRESH: Duration = Duration::from_millis(250);
-/// Elsewhere a line is written so often.
+/// Time between two lines where there is no terminal.
 const LINE: Duration = Duration::from_secs(10);
-/// Lines of a terminal that are not for the table.
+/// Lines of the terminal that the table leaves free.
 const OTHER_LINES: usize = 4;
 
 /// Shows progress.
@@ -20,6 +21,9 @@ pub(crate) struct ProgressShow {
     bar: ProgressBar,
     rows: Vec<ProgressBar>,
     last: Option<Instant>,
+    /// Absent players that were reported, with their causes.
+    absent: Vec<(String, String)>,
+    is_waiting: bool,
 }
 
 impl ProgressShow {
@@ -45,11 +49,14 @@ impl ProgressShow {
             bar,
             rows,
             last: None,
+            absent: Vec::new(),
+            is_waiting: false,
         }
     }
 
-    /// Shows how it goes.
+    /// Shows the progress.
     pub(crate) fn show(&mut self, progress: &Progress<'_>) {
+        self.report(progress);
         let is_first = self.last.is_none();
         let every = if self.is_terminal { REFRESH } else { LINE };
         let is_over = progress.n_done == progress.n_wanted;
@@ -81,6 +88,36 @@ impl ProgressShow {
         }
     }
 
+    /// Says which players are absent, and that the run waits for other processes.
+    fn report(&mut self, progress: &Progress<'_>) {
+        for (player, cause) in progress.absent {
+            let known = (player.clone(), cause.clone());
+            if !self.absent.contains(&known) {
+                self.line(&format!(
+                    "agon: {player}: {cause}; the match is void and will be tried again"
+                ));
+                self.absent.push(known);
+            }
+        }
+        let n = progress.n_elsewhere;
+        if n > 0 && !self.is_waiting {
+            let plural = if n == 1 { "match" } else { "matches" };
+            self.line(&format!(
+                "agon: waiting for {n} {plural} that another process is playing"
+            ));
+        }
+        self.is_waiting = n > 0;
+    }
+
+    /// A line above the progress bar.
+    fn line(&self, text: &str) {
+        match self.is_terminal {
+            // Nothing can be done about a terminal that is gone.
+            true => drop(self.multi.println(text)),
+            false => eprintln!("{text}"),
+        }
+    }
+
     /// As much of the table as fits, with the cell that was played last.
     fn table(&self, progress: &Progress<'_>) {
         let n_rows = self.rows.len() - 1;
@@ -89,9 +126,11 @@ impl ProgressShow {
         let from = from.min(progress.standings.len().saturating_sub(n_rows));
         let window = progress.standings.iter().skip(from).take(n_rows);
         let tallies: Vec<Tally> = window.filter_map(tally).collect();
-        let mut lines = short_table(&tallies).lines().into_iter();
+        let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0.into());
+        let text = short_table(&tallies).text(Format::Terminal(width));
+        let mut lines = text.lines();
         for row in &self.rows {
-            row.set_message(lines.next().unwrap_or_default());
+            row.set_message(lines.next().unwrap_or_default().to_owned());
         }
     }
 
@@ -101,7 +140,7 @@ impl ProgressShow {
             row.finish_and_clear();
         }
         self.bar.finish_and_clear();
-        // Nothing can be done about a terminal that is gone.
+        // An error here means that the terminal is gone.
         let _ = self.multi.clear();
     }
 }
@@ -113,14 +152,14 @@ fn tally(standing: &Standing) -> Option<Tally> {
 /// The cell that was played last.
 fn last_words(progress: &Progress<'_>) -> String {
     let standing = progress.last.map(|last| &progress.standings[last]);
-    let Some(of) = standing.and_then(tally) else {
+    let Some(cell) = standing.and_then(tally) else {
         return String::new();
     };
-    let score = match (of.score, of.plus_minus) {
+    let score = match (cell.score, cell.plus_minus) {
         (Some(score), Some(half)) => format!("{score:.1} ± {half:.1}"),
         _ => "no score".to_owned(),
     };
-    format!("; {}, {} – {}: {score}", of.game, of.first, of.second)
+    format!("; {}, {} – {}: {score}", cell.game, cell.first, cell.second)
 }
 
 /// A time in one or two units.

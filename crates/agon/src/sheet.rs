@@ -49,9 +49,16 @@ impl Sheet {
                 bytes: built_in.sheet.as_bytes().to_vec(),
                 about: Some(built_in.about),
             }),
-            None => bail!(
-                "there is no file and no built-in game called `{game}`; `agon games` lists the built-in games"
-            ),
+            None => {
+                let near = games::near(game);
+                let near = match near.is_empty() {
+                    true => String::new(),
+                    false => format!("did you mean {}? ", near.join(" or ")),
+                };
+                bail!(
+                    "there is no file and no built-in game called `{game}`; {near}`agon games` lists the built-in games"
+                )
+            }
         }
     }
 

@@ -3,21 +3,36 @@
 //! Used by all commands that show one, live or from a record.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
-use agon::games::board::{board_of, board_text};
+use agon::games::board::board_of;
+use agon::games::notation::Notation;
 use agon::games::{About, Board};
 use agon_arena::{Event, MatchRecord, ThoughtRecord};
-use agon_engine::{Game, RoleId, State};
-use agon_protocol::Term;
+use agon_engine::{Game, Machine, RoleId, State};
 
 use crate::clock::Clock;
+use crate::paint::Painter;
+use crate::verdict::verdict;
 
-/// The names of the roles in order.
+/// Width of a role with its move.
+const MOVE_WIDTH: usize = 20;
+
+/// The names of the roles in order, as the rules spell them.
 pub(crate) fn roles(game: &Game) -> Vec<String> {
     RoleId::all(game.n_roles())
         .map(|role| game.role_name(role))
         .collect()
+}
+
+/// The names of the roles for people.
+pub(crate) fn role_names(game: &Game, about: Option<&About>) -> Vec<String> {
+    let name = |name: String| {
+        let known = about.and_then(|about| about.roles.get(&name));
+        known.cloned().unwrap_or(name)
+    };
+    roles(game).into_iter().map(name).collect()
 }
 
 /// Which clock people see while players think.
@@ -25,18 +40,19 @@ pub(crate) fn roles(game: &Game) -> Vec<String> {
 pub(crate) enum ClockKind {
     /// None.
     None,
-    /// One that tells what has passed.
+    /// One that shows the time that has passed.
     Open,
-    /// One that also tells what there is.
+    /// One that also shows how much time there is.
     Play(Duration),
 }
 
 impl ClockKind {
     fn start(self, step: usize) -> Option<Clock> {
+        let label = format!("{step:>3}");
         match self {
             ClockKind::None => None,
-            ClockKind::Open => Clock::start(step, None),
-            ClockKind::Play(clock) => Clock::start(step, Some(clock)),
+            ClockKind::Open => Clock::start(label, None),
+            ClockKind::Play(clock) => Clock::start(label, Some(clock)),
         }
     }
 }
@@ -44,26 +60,39 @@ impl ClockKind {
 /// A match as people see it.
 pub(crate) struct Show<'a> {
     game: &'a Game,
+    machine: Box<dyn Machine + Send>,
     board: Option<Board>,
+    notation: Notation,
+    painter: Painter,
     roles: Vec<String>,
+    /// The roles of people at this terminal: they see a board where they decide, and at the end.
+    people: Vec<RoleId>,
     out: Box<dyn Write>,
     /// What runs while players think.
     clock: ClockKind,
     running: Option<Clock>,
+    /// The state that was drawn last.
+    drawn: Option<State>,
     /// The first error of `out`; nothing is written after it.
     error: Option<std::io::Error>,
 }
 
 impl<'a> Show<'a> {
-    /// Shows matches of a game.
-    pub(crate) fn new(game: &'a Game, about: Option<&About>, out: Box<dyn Write>) -> Show<'a> {
+    /// Shows matches of a game, without colours.
+    pub(crate) fn new(game: &'a Arc<Game>, about: Option<&About>, out: Box<dyn Write>) -> Show<'a> {
+        let board = board_of(game, about);
         Show {
             game,
-            board: board_of(game, about),
+            machine: game.machine(),
+            notation: Notation::new(game, about, board.as_ref()),
+            board,
+            painter: Painter::new(game, false),
             roles: roles(game),
+            people: Vec::new(),
             out,
             clock: ClockKind::None,
             running: None,
+            drawn: None,
             error: None,
         }
     }
@@ -74,6 +103,18 @@ impl<'a> Show<'a> {
         self
     }
 
+    /// The same, with colours or without.
+    pub(crate) fn with_color(mut self, is_on: bool) -> Show<'a> {
+        self.painter = Painter::new(self.game, is_on);
+        self
+    }
+
+    /// The same, for people who play these roles at this terminal.
+    pub(crate) fn with_people(mut self, people: Vec<RoleId>) -> Show<'a> {
+        self.people = people;
+        self
+    }
+
     /// The first error of the output, if there was one.
     pub(crate) fn take_error(&mut self) -> Option<std::io::Error> {
         self.error.take()
@@ -81,10 +122,12 @@ impl<'a> Show<'a> {
 
     /// What is played, and who plays.
     pub(crate) fn header(&mut self, title: &str, players: &[String]) -> std::io::Result<()> {
-        writeln!(self.out, "{title}")?;
-        let width = self.roles.iter().map(String::len).max().unwrap_or(0);
-        for (role, player) in self.roles.iter().zip(players) {
-            writeln!(self.out, "  {role:width$}  {player}")?;
+        writeln!(self.out, "{}", self.painter.strong(title))?;
+        let width = self.roles.iter().map(|role| role.chars().count()).max();
+        let width = width.unwrap_or(0);
+        for (role, player) in RoleId::all(self.roles.len()).zip(players) {
+            let name = format!("{:width$}", self.roles[role.idx()]);
+            writeln!(self.out, "  {}  {player}", self.painter.role(role, &name))?;
         }
         if let Some(error) = self.game.ground_error() {
             let reason = error.to_string();
@@ -102,8 +145,17 @@ impl<'a> Show<'a> {
         self.running = None;
         let shown = match event {
             Event::State { step, state } => {
-                let shown = self.state(state).and_then(|()| self.out.flush());
-                self.running = self.clock.start(step + 1);
+                let decides = self.do_people_decide(state);
+                // A person sees one board per turn.
+                let is_shown = self.people.is_empty() || decides || self.machine.is_terminal();
+                let shown = match is_shown {
+                    true => self.state(state).and_then(|()| self.out.flush()),
+                    false => Ok(()),
+                };
+                // The clock would be drawn over the line in which a person types.
+                if !decides {
+                    self.running = self.clock.start(step + 1);
+                }
                 shown
             }
             Event::Moved {
@@ -116,15 +168,24 @@ impl<'a> Show<'a> {
         self.error = shown.err();
     }
 
+    /// Whether a person has a choice in a state.
+    fn do_people_decide(&mut self, state: &State) -> bool {
+        self.machine.load(state);
+        let machine = &mut self.machine;
+        let mut people = self.people.iter();
+        !machine.is_terminal() && people.any(|&role| machine.legal_moves(role).len() > 1)
+    }
+
     /// The board, if there is one.
     pub(crate) fn state(&mut self, state: &State) -> std::io::Result<()> {
-        match &self.board {
-            Some(board) => {
-                let text = board_text(self.game, board, state);
-                writeln!(self.out, "{}\n", text.trim_end())
-            }
-            None => Ok(()),
-        }
+        let Some(board) = &self.board else {
+            return Ok(());
+        };
+        let text = self
+            .painter
+            .board(self.game, board, state, self.drawn.as_ref());
+        self.drawn = Some(state.clone());
+        writeln!(self.out, "{}\n", text.trim_end())
     }
 
     /// A step: moves, thoughts and faults.
@@ -136,19 +197,22 @@ impl<'a> Show<'a> {
         thoughts: &[Option<ThoughtRecord>],
     ) -> std::io::Result<()> {
         let mut line = format!("{step:>3} ");
-        for (role, of) in self.roles.iter().zip(moves) {
-            let of = Term::read(of).map_or_else(|_| of.clone(), |term| term.to_string());
-            line.push_str(&format!(" {:<20}", format!("{role} {of}")));
+        for (role, mv) in RoleId::all(self.roles.len()).zip(moves) {
+            let (name, text) = (&self.roles[role.idx()], self.notation.kif_text(mv));
+            let width = name.chars().count() + 1 + text.chars().count();
+            line.push_str(&format!(" {} {text}", self.painter.role(role, name)));
+            line.push_str(&" ".repeat(MOVE_WIDTH.saturating_sub(width)));
         }
         let thoughts = self.roles.iter().zip(thoughts);
         let thoughts: Vec<String> = thoughts
             .filter_map(|(role, thought)| opinion(role, thought.as_ref()?))
             .collect();
-        line.push_str(&format!("  {}", thoughts.join("; ")));
+        line.push_str(&format!("  {}", self.painter.dim(&thoughts.join("; "))));
         writeln!(self.out, "{}", line.trim_end())?;
         let faults = self.roles.iter().zip(errors);
         for (role, error) in faults.filter(|(_, error)| !error.is_empty()) {
-            writeln!(self.out, "      {role}: {}", meaning(error))?;
+            let fault = format!("{role}: {}", meaning(error));
+            writeln!(self.out, "      {}", self.painter.bad(&fault))?;
         }
         self.out.flush()
     }
@@ -160,6 +224,9 @@ impl<'a> Show<'a> {
         let plural = if steps == 1 { "" } else { "s" };
         let ending = record.agon.as_ref().map(|details| &details.ending);
         let ending = ending.map(ToString::to_string).unwrap_or_default();
+        if !record.absences().is_empty() {
+            return writeln!(self.out, "\n{ending}");
+        }
         writeln!(self.out, "\n{ending} after {steps} step{plural}")?;
         let players = &record.player_names_from_host;
         let width = |head: &str, cells: &[String]| {
@@ -169,23 +236,36 @@ impl<'a> Show<'a> {
         let (roles, names) = (width("role", &self.roles), width("player", players));
         writeln!(
             self.out,
-            "{:roles$}  {:names$}  goal  errors",
+            "{:roles$}  {:names$}  goal  faults",
             "role", "player"
         )?;
         for (idx, (role, player)) in self.roles.iter().zip(players).enumerate() {
             let goals = record.goal_values.as_ref();
             let goal = goals.map_or_else(|| "-".to_owned(), |goals| goals[idx].to_string());
-            let errors = record.n_errors(idx);
+            let faults = record.faults(idx).to_string();
+            let forfeit = match record.has_forfeited(idx) {
+                true => ", forfeited",
+                false => "",
+            };
             writeln!(
                 self.out,
-                "{role:roles$}  {player:names$}  {goal:>4}  {errors:>6}"
+                "{role:roles$}  {player:names$}  {goal:>4}  {faults:>6}{forfeit}"
             )?;
+        }
+        if let Some(goals) = record
+            .goal_values
+            .as_ref()
+            .filter(|_| !self.people.is_empty())
+        {
+            let goals: Vec<Option<u8>> = goals.iter().map(|&goal| Some(goal)).collect();
+            let verdict = verdict(&self.roles, &self.people, &goals);
+            writeln!(self.out, "\n{}", self.painter.strong(&verdict))?;
         }
         Ok(())
     }
 }
 
-/// What a player thought, if it did.
+/// What a player expected, if it says so.
 fn opinion(role: &str, thought: &ThoughtRecord) -> Option<String> {
     if let Some(note) = &thought.note {
         return Some(format!("{role}: {note}"));
@@ -197,7 +277,7 @@ fn opinion(role: &str, thought: &ThoughtRecord) -> Option<String> {
 
 /// An error of a record in words.
 fn meaning(error: &str) -> String {
-    const INSTEAD: &str = "the referee made a random move instead";
+    const INSTEAD: &str = "the referee chose a random move instead";
     match error.split_at_checked(2) {
         Some(("TO", _)) => format!("no answer in time; {INSTEAD}"),
         Some(("CE", _)) => format!("no answer at all; {INSTEAD}"),

@@ -101,9 +101,9 @@ fn check_draws_findings_and_counts_them() {
     let sheet = GAME
         .replace("100", "win")
         .replace("(does robot push)", "(does robot push) (true (light ?x))");
-    Folder::new("check_bad")
-        .file("game.kif", sheet)
-        .check(&["check", "game.kif"], expect![[r#"
+    Folder::new("check_bad").file("game.kif", sheet).check(
+        &["check", "game.kif"],
+        expect![[r#"
             exit 1
             warning[single-variable]: `?x` occurs only once in this rule
              --> game.kif:4:54
@@ -111,7 +111,7 @@ fn check_draws_findings_and_counts_them() {
             4 | (<= (next (light on)) (does robot push) (true (light ?x)))
               |                                                      ^^
               |
-              = help: if anything will do there, say so by the name `?_x`; otherwise look for a misspelling
+              = help: rename it to `?_x` if any value is allowed; otherwise check the spelling
 
             error[goal-value]: the goal value `win` is not a number
              --> game.kif:6:17
@@ -122,7 +122,8 @@ fn check_draws_findings_and_counts_them() {
               = help: a goal value is an integer from 0 (lost) to 100 (won)
 
             game.kif: cannot be played, 1 error, 1 warning
-        "#]]);
+        "#]],
+    );
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn check_as_json() {
     folder.check(&["check", "--json", "good.kif", "bad.kif"], expect![[r#"
         exit 1
         {"file":"good.kif","ok":true,"errors":[],"warnings":[]}
-        {"file":"bad.kif","ok":false,"errors":[{"kind":"goal-value","line":6,"column":17,"message":"the goal value `win` is not a number","help":"a goal value is an integer from 0 (lost) to 100 (won)"}],"warnings":[{"kind":"single-variable","line":4,"column":54,"message":"`?x` occurs only once in this rule","help":"if anything will do there, say so by the name `?_x`; otherwise look for a misspelling"}]}
+        {"file":"bad.kif","ok":false,"errors":[{"kind":"goal-value","line":6,"column":17,"message":"the goal value `win` is not a number","help":"a goal value is an integer from 0 (lost) to 100 (won)"}],"warnings":[{"kind":"single-variable","line":4,"column":54,"message":"`?x` occurs only once in this rule","help":"rename it to `?_x` if any value is allowed; otherwise check the spelling"}]}
     "#]]);
 }
 
@@ -210,9 +211,9 @@ fn check_with_a_limit_on_the_size() {
         &["check", "--max-size", "100", "game.kif"],
         expect![[r#"
             exit 1
-            error[too-large]: the file has more than 100 bytes, the limit
+            error[too-large]: the file is larger than the limit of 100 bytes
             --> game.kif
-             = help: raise the limit with --max-size if this is right
+             = help: raise the limit with --max-size if the file is correct
 
             game.kif: cannot be played, 1 error, 0 warnings
         "#]],
@@ -335,7 +336,7 @@ fn fmt_leaves_a_broken_file_alone() {
             1 | (role a
               | ^^^^^
               |
-              = help: the end of the file comes first; is the file complete?
+              = help: the file ends before it is closed; is the file complete?
 
             game.kif: not changed, because it has syntax errors
         "#]],

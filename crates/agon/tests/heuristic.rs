@@ -36,7 +36,7 @@ fn it_tells_what_scripts_rely_on() {
     assert!(has(&found["persistent_false"], "(cell 1 1 b)"));
     assert!(found["generation_ms"].is_f64() && found["nodes"].is_u64());
     let moves = found["moves"].as_array().expect("it is a list");
-    let values: Vec<f64> = moves.iter().filter_map(|of| of["value"].as_f64()).collect();
+    let values: Vec<f64> = moves.iter().filter_map(|mv| mv["value"].as_f64()).collect();
     assert_eq!(values.len(), 9);
     assert_eq!(moves[0]["move"], "(mark 2 2)");
     assert!(values[0] > values[1] && values[4] > values[5]);
@@ -86,7 +86,7 @@ fn what_gets_no_heuristic_is_declined() {
     assert_eq!(output.status.code(), Some(1));
     let found: Value = serde_json::from_str(stdout(&output)).expect("it is one object");
     assert_eq!(found["signal"], false);
-    assert_eq!(found["reason"], "there was no time to make it");
+    assert_eq!(found["reason"], "there was not enough time to build it");
     for args in [
         ["tic_tac_toe", "--role", "nobody"],
         ["tic_tac_toe", "--move", "(mark 9 9)"],

@@ -277,12 +277,9 @@ fn a_player_that_hangs_up_in_the_middle() {
             let _ = stream.write_all(b"HTTP/1.0 500 Sorry\r\n\r\n");
         }
     });
-    assert_eq!(
-        errors[1..],
-        ["CE", "CE", "IL (Go le", "IL the answer is 500 Sorry"]
-    );
+    assert_eq!(errors[1..], ["CE", "CE", "IL (Go le", "CE"]);
     let (lost, unreadable) = (FaultKind::Connection, FaultKind::Unreadable);
-    assert_eq!(kinds[1..], [lost, unreadable, unreadable]);
+    assert_eq!(kinds[1..], [lost, unreadable, lost]);
 }
 
 #[test]
@@ -322,26 +319,76 @@ fn a_player_that_is_sloppy_is_understood() {
     assert_eq!(errors, [""; 5]);
 }
 
-#[test]
-fn a_player_that_hangs_at_the_start_still_plays() {
+/// A server that answers every message with these bytes; with none it never answers.
+fn server(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let url = format!("http://{}", listener.local_addr().expect("it has one"));
     thread::spawn(move || {
-        let (mut n_plays, mut hung) = (0, Vec::new());
+        let mut kept = Vec::new();
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
-            let message = read_message(&mut stream);
-            if message.starts_with("( START") {
-                hung.push(stream);
-            } else {
-                n_plays += usize::from(message.starts_with("( PLAY"));
-                respond(stream, legal(n_plays));
+            read_message(&mut stream);
+            let _ = stream.write_all(answer);
+            if answer.is_empty() {
+                kept.push(stream);
             }
         }
     });
-    let record = play(&folder("start"), "turns.kif", &[&url, "legal"], &[]);
-    let errors: Vec<&str> = record.errors.iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(errors, ["TO", "", "", "", ""]);
+    url
+}
+
+/// Nobody listens at this address.
+fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    format!("http://{}", listener.local_addr().expect("it has one"))
+}
+
+/// Plays `turns` against this player. The match is void, and this is the cause.
+fn check_void(test: &str, url: &str, cause: &str) {
+    let folder = folder(test);
+    let args = ["match", "turns.kif", url, "legal", "--start-clock", "1"];
+    let output = agon(&folder, &args)
+        .args(["--play-clock", "1", "--record", "match.json"])
+        .output()
+        .expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let expected = format!("agon: the match is void: {url} (a): {cause}\n");
+    assert!(told.contains(&expected), "{told}\n{expected}");
+    assert!(told.contains("run the same command again"), "{told}");
+    let record = read_record(&folder.join("match.json"));
+    assert_eq!(record.goal_values, None);
+    assert!(record.moves.is_empty() && record.is_aborted && !record.is_completed);
+    assert_eq!(record.absences()[0].cause, cause);
+    let replayed = run(&folder, &["replay", "match.json", "--quiet"]);
+    assert_eq!(replayed.status.code(), Some(0), "{replayed:?}");
+}
+
+#[test]
+fn a_match_with_a_player_that_is_not_there_is_void() {
+    check_void("nobody", &nobody(), "connection refused");
+    let unknown = "http://no-such-host.invalid:9147";
+    check_void("unknown", unknown, "unknown host no-such-host.invalid");
+}
+
+#[test]
+fn a_match_with_a_server_that_is_no_player_is_void() {
+    let not_found = server(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    check_void("404", &not_found, "the answer is HTTP status 404 Not Found");
+    let page = server(b"HTTP/1.1 200 OK\r\n\r\n<!DOCTYPE html>\n<html>It works!</html>");
+    let cause = "the answer is a web page, not a reply of a GGP player";
+    check_void("page", &page, cause);
+    let other = server(b"SSH-2.0-OpenSSH_9.6\r\n");
+    check_void("ssh", &other, "this is not HTTP: `SSH-2.0-OpenSSH_9.6`");
+}
+
+#[test]
+fn a_match_with_a_player_that_does_not_answer_start_is_void() {
+    check_void("start", &server(b""), "no answer within 1 s");
+    let empty = server(b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n");
+    check_void("empty_start", &empty, "answered nothing to START");
+    let busy = server(b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nbusy");
+    check_void("busy", &busy, "answered `busy` to START");
 }
 
 #[test]
@@ -350,13 +397,7 @@ fn a_player_that_is_in_another_match() {
     let player = Playing::start(&folder, &["--player", "legal"]);
     let rules = TURNS.replace('\n', " ");
     assert_eq!(player.say(&format!("(START m a ({rules}) 60 60)")), "ready");
-    let record = play(&folder, "turns.kif", &[&player.url, "legal"], &[]);
-    assert_eq!(record.n_errors(0), 5);
-    assert!(
-        record.errors.iter().all(|row| row[0] == "IL busy"),
-        "{:?}",
-        record.errors
-    );
+    check_void("other_match", &player.url, "answered `busy` to START");
     assert_eq!(player.say("(PLAY m nil)"), "( Go left )");
 }
 
@@ -370,36 +411,28 @@ fn a_player_that_answers_garbage() {
         3 => respond(stream, "( mark 9 9 )"),
         _ => respond(stream, ""),
     });
-    let unreadable = "IL this is not HTTP: `\u{0}\u{fffd}\u{fffd}`";
-    assert_eq!(
-        errors,
-        ["", "IL garbage((", unreadable, "IL ( mark 9 9 )", "CE"]
-    );
-    let [unreadable, illegal, empty] =
-        [FaultKind::Unreadable, FaultKind::Illegal, FaultKind::Empty];
-    assert_eq!(kinds, [unreadable, unreadable, illegal, empty]);
+    assert_eq!(errors, ["", "IL garbage((", "CE", "IL ( mark 9 9 )", "CE"]);
+    let [unreadable, illegal] = [FaultKind::Unreadable, FaultKind::Illegal];
+    let [lost, empty] = [FaultKind::Connection, FaultKind::Empty];
+    assert_eq!(kinds, [unreadable, lost, illegal, empty]);
 }
 
 #[test]
 fn a_player_that_hangs_up() {
+    // After three answers that did not come it has forfeited.
     let (errors, kinds) = errors("hangs_up", |_, stream| drop(stream));
-    assert_eq!(errors, ["", "CE", "CE", "CE", "CE"]);
-    assert_eq!(kinds, [FaultKind::Connection; 4]);
-}
-
-#[test]
-fn a_player_that_was_never_there() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-    let url = format!("http://{}", listener.local_addr().expect("it has one"));
-    drop(listener);
-    let record = play(&folder("nobody"), "turns.kif", &[&url, "legal"], &[]);
-    let errors: Vec<&str> = record.errors.iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(errors, ["CE"; 5]);
+    assert_eq!(errors, ["", "CE", "CE", "CE"]);
+    assert_eq!(kinds, [FaultKind::Connection; 3]);
 }
 
 #[test]
 fn a_player_that_dies() {
     let folder = folder("dies");
+    let sheet = TURNS.replace(
+        "(goal a 50) (goal b 50)",
+        "(<= (goal ?r 20) (true (control ?r))) (<= (goal ?r 80) (other ?r ?o) (true (control ?o)))",
+    );
+    fs::write(folder.join("spread.kif"), sheet).expect("it can be written");
     let player = Playing::start(&folder, &["--player", "legal"]);
     let url = player.url.clone();
     let player = std::sync::Mutex::new(Some(player));
@@ -410,14 +443,19 @@ fn a_player_that_dies() {
         }
         respond(stream, legal(n_plays + 1));
     });
-    let record = play(&folder, "turns.kif", &[&url, &other], &[]);
+    let record = play(&folder, "spread.kif", &[&url, &other], &[]);
     let errors: Vec<&str> = record.errors.iter().map(|row| row[0].as_str()).collect();
     assert_eq!(errors[..3], ["", "", ""]);
-    assert_eq!(errors[4], "CE");
+    assert_eq!(errors.last(), Some(&"CE"));
+    // It forfeits with the lowest goal of its role, and the other one has its highest, whatever the rules say at the end.
+    assert!(record.has_forfeited(0) && !record.has_forfeited(1));
+    assert_eq!(record.goal_values, Some(vec![20, 80]));
+    let details = record.agon.expect("it is ours");
+    assert_eq!(details.forfeits[0].cause, "connection refused");
 }
 
 #[test]
-fn whoever_interrupts_the_match_aborts_it_for_everybody() {
+fn an_interrupted_match_is_aborted_for_all_players() {
     let folder = folder("interrupt");
     let (url, messages) = odd_player(|n_plays, stream| match n_plays {
         1 => respond(stream, "(Go left)"),
@@ -454,15 +492,15 @@ fn calls_that_cannot_work_with_remote_players() {
     for (args, reason) in [
         (
             vec!["match", "turns.kif", url, "--playouts", "5"],
-            "agon: players elsewhere know clocks only: use --play-clock\n",
+            "agon: remote players have clocks only: use --play-clock instead of a limit in counts\n",
         ),
         (
             vec!["match", "turns.kif", url, "--play-clock", "0.5"],
-            "agon: players elsewhere know whole seconds only: use whole clocks\n",
+            "agon: clocks of remote players are whole seconds: use whole numbers\n",
         ),
         (
             vec!["match", "turns.kif", "https://127.0.0.1"],
-            "agon: https://127.0.0.1: the address of a player is http://HOST:PORT\n",
+            "agon: https://127.0.0.1: GGP players use plain HTTP; the address of a player is http://HOST:PORT\n",
         ),
         (
             vec!["player", "--host", "nowhere.invalid"],

@@ -78,55 +78,55 @@ fn a_match_of_random_players() {
             1 . . .
               1 2 3
 
-              1  x (mark 1 3)         o wait
+              1  x 1,3                o -
             3 X . .
             2 . . .
             1 . . .
               1 2 3
 
-              2  x wait               o (mark 3 3)
+              2  x -                  o 3,3
             3 X . O
             2 . . .
             1 . . .
               1 2 3
 
-              3  x (mark 2 1)         o wait
+              3  x 2,1                o -
             3 X . O
             2 . . .
             1 . X .
               1 2 3
 
-              4  x wait               o (mark 2 2)
+              4  x -                  o 2,2
             3 X . O
             2 . O .
             1 . X .
               1 2 3
 
-              5  x (mark 1 1)         o wait
+              5  x 1,1                o -
             3 X . O
             2 . O .
             1 X X .
               1 2 3
 
-              6  x wait               o (mark 3 1)
+              6  x -                  o 3,1
             3 X . O
             2 . O .
             1 X X O
               1 2 3
 
-              7  x (mark 3 2)         o wait
+              7  x 3,2                o -
             3 X . O
             2 . O X
             1 X X O
               1 2 3
 
-              8  x wait               o (mark 1 2)
+              8  x -                  o 1,2
             3 X . O
             2 O O X
             1 X X O
               1 2 3
 
-              9  x (mark 2 3)         o wait
+              9  x 2,3                o -
             3 X X O
             2 O O X
             1 X X O
@@ -134,7 +134,7 @@ fn a_match_of_random_players() {
 
 
             over after 9 steps
-            role  player  goal  errors
+            role  player  goal  faults
             x     random    50       0
             o     random    50       0
         "#]],
@@ -220,7 +220,7 @@ fn the_record_is_written_and_quiet_shows_the_result_only() {
     expect![[r#"
 
         over after 7 steps
-        role  player  goal  errors
+        role  player  goal  faults
         x     legal    100       0
         o     legal      0       0
     "#]]
@@ -256,10 +256,10 @@ fn a_simultaneous_game_and_a_puzzle_of_ones_own() {
           even  legal
           odd   legal
 
-          1  even (show 1)        odd (show 1)
+          1  even 1               odd 1
 
         over after 1 step
-        role  player  goal  errors
+        role  player  goal  faults
         even  legal    100       0
         odd   legal      0       0
     "#]]
@@ -271,7 +271,7 @@ fn a_simultaneous_game_and_a_puzzle_of_ones_own() {
           1  robot push            robot expects 100 by 1 playouts
 
         over after 1 step
-        role   player  goal  errors
+        role   player  goal  faults
         robot  agon     100       0
     "#]]
     .assert_eq(&show(&["lamp.kif", "--playouts", "10", "--seed", "2"]));
@@ -288,7 +288,7 @@ fn a_game_that_cannot_go_on_is_not_good() {
     expect![[r#"
 
         a has no legal move after 1 step
-        role  player  goal  errors
+        role  player  goal  faults
         a     legal      -       0
     "#]]
     .assert_eq(&String::from_utf8_lossy(&output.stdout));
@@ -327,10 +327,10 @@ fn wrong_calls_are_told() {
         "game",
         &["no_such_game"],
         expect![[r#"
-        exit 2
-        --- stderr
-        agon: there is no file and no built-in game called `no_such_game`; `agon games` lists those built in
-    "#]],
+            exit 2
+            --- stderr
+            agon: there is no file and no built-in game called `no_such_game`; `agon games` lists the built-in games
+        "#]],
     );
     check(
         "path",

@@ -22,7 +22,7 @@ fn a_suite_of_counts_is_compared() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.ends_with("3 passed, 0 failed\n"), "{text}");
     let (code, text) = run(good, &[]);
-    let line = "FAILED  tic_tac_toe scalar: depth 3: 504 sequences, not 999\n";
+    let line = "FAILED  tic_tac_toe scalar: depth 3: 504 sequences, expected 999\n";
     assert_eq!(
         (code, text),
         (Some(1), format!("{line}0 passed, 1 failed\n"))

@@ -69,11 +69,11 @@ impl Folder {
         let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
         let findings = report[severity].as_array().unwrap().iter();
         findings
-            .map(|of| {
+            .map(|finding| {
                 (
-                    text(&of["kind"]),
-                    of["line"].as_u64().unwrap(),
-                    text(&of["message"]),
+                    text(&finding["kind"]),
+                    finding["line"].as_u64().unwrap(),
+                    text(&finding["message"]),
                 )
             })
             .collect()
@@ -203,7 +203,7 @@ fn show_says_why_a_game_does_not_ground() {
           roles      r
           sheet      4 facts, 2 rules, 0 relations of its own
           warnings   0
-          engine     interpreter: grounding stopped at its limit of term depth: the rule on line 1 explodes
+          engine     interpreter: too large to ground: the rule on line 1 exceeds the limit on term depth
                      (<= (next (n (s ?x)))
                          (true (n ?x)))
           begins     (n z)
@@ -222,7 +222,7 @@ fn check_grounds_and_names_what_is_not_stratified() {
         sheet,
         &["check", "game.kif"],
         expect![[r#"
-        error[unstratified]: the rules are not stratified: (won a) needs not (won b), which needs (won a)
+        error[unstratified]: the rules are not stratified: (won a) depends on the negation of (won b), which depends on (won a)
          --> game.kif:3:1
           |
         3 | (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))
@@ -243,7 +243,7 @@ fn check_grounds_and_names_what_is_not_stratified() {
         3 | (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))
           |                                    ^^^^^^^^
           |
-          = help: this is fine if no atom needs its own negation once variables are replaced; strict GDL forbids it by name
+          = help: this is valid if no ground atom depends on its own negation; strict GDL forbids cycles between names
 
         game.kif: ok, 0 errors, 1 warning
     "#]],

@@ -152,11 +152,11 @@ fn what_is_no_message_changes_nothing() {
             > garbage(
             < HTTP/1.0 400 Bad Request: the message is malformed: its brackets do not match
             > 
-            < HTTP/1.0 400 Bad Request: the message is malformed: there is nothing in it
+            < HTTP/1.0 400 Bad Request: the message is malformed: it is empty
             > (PLAY m)
-            < HTTP/1.0 400 Bad Request: PLAY has 1 arguments instead of 2
+            < HTTP/1.0 400 Bad Request: PLAY needs 2 arguments, found 1
             > (DANCE)
-            < HTTP/1.0 400 Bad Request: `DANCE` is no message of the protocol
+            < HTTP/1.0 400 Bad Request: unknown message `DANCE`: expected INFO, PREVIEW, START, PLAY, STOP or ABORT
             > (START m3 x ((role x)) 5 5)
             < busy
             > (play m nil)
@@ -253,55 +253,74 @@ fn a_person_plays_to_the_end() {
     check_input(
         "whole",
         &["play", "sticks.kif", "--against", "legal", "--seed", "1"],
-        "take 9\n2\nundo\nh\n(TAKE 1)\nm\n2\n2\n",
+        "take 9\n2\nundo\n(TAKE 1)\nm\n2\nboard\n#2\n",
         expect![[r#"
             exit 0
-            sticks.kif: you are Left; ? for help
+            sticks
+            You are Left; legal plays Right. `help` explains what you can type.
 
-            (control Left) (sticks 6)
+            control Left
+            sticks 6
 
-              1 (take 1)    2 (take 2)
-            Left> `take 9` is not legal; m lists the moves
-            Left>   Left (take 2), Right wait
+            Your moves: 1  2
+            Left> `take 9` is not a legal move; `moves` lists the legal moves, `help` explains
+            Left>   Left 2
 
-            (control Right) (sticks 4)
+              Right 1
 
-              Left wait, Right (take 1)
+            control Left
+            sticks 3
 
-            (control Left) (sticks 3)
+            Your moves: 1  2
+            Right threatens to win with the next move; only 2 can stop that.
+            Left> control Left
+            sticks 6
 
-              1 (take 1)    2 (take 2)
-            Left> (control Left) (sticks 6)
+            Your moves: 1  2
+            Left>   Left 1
 
-              1 (take 1)    2 (take 2)
-            Left> (take 1), after 0 playouts
-            Left>   Left (take 1), Right wait
+              Right 1
 
-            (control Right) (sticks 5)
+            control Left
+            sticks 4
 
-              Left wait, Right (take 1)
+            Your moves: 1  2
+            Right threatens to win with the next move; only 1 can stop that.
+            Left> #1 1  #2 2
+            Left>   Left 2
 
-            (control Left) (sticks 4)
+              Right 1
 
-              1 (take 1)    2 (take 2)
-            Left>   1 (take 1)    2 (take 2)
-            Left>   Left (take 2), Right wait
+              Left 1
 
-            (control Right) (sticks 2)
+            control Right
+            sticks 0
 
-              Left wait, Right (take 1)
-
-            (control Left) (sticks 1)
-
-              Left (take 1), Right wait
-
-            (control Right) (sticks 0)
-
-            the game is over
-            Left (you): 100
-            Right: 0
+            You win 100 : 0.
         "#]],
     );
+}
+
+#[test]
+fn a_person_asks_what_the_player_thinks() {
+    let folder = folder("thinks");
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            "printf 'hint\\neval\\nsave m.json\\nsave\\n' | $AGON play sticks.kif --playouts 200",
+        ])
+        .env("AGON", env!("CARGO_BIN_EXE_agon"))
+        .current_dir(&folder)
+        .output()
+        .expect("there is a shell");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("Hint: "), "{text}");
+    assert!(text.contains("points"), "{text}");
+    assert!(text.contains("Best line: "), "{text}");
+    assert!(text.contains("Saved to m.json"), "{text}");
+    assert!(text.contains("Name a file: save FILE"), "{text}");
+    assert!(text.contains("The record is in m.json."), "{text}");
+    assert!(folder.join("m.json").is_file());
 }
 
 #[test]
@@ -321,39 +340,48 @@ fn a_person_resigns_or_goes_away() {
         &args,
         "?\nu\nr\n",
         expect![[r#"
-        exit 0
-        sticks.kif: you are Right; ? for help
+            exit 0
+            sticks
+            You are Right; legal plays Left. `help` explains what you can type.
 
-        (control Left) (sticks 6)
+              Left 1
 
-          Left (take 1), Right wait
+            control Right
+            sticks 5
 
-        (control Right) (sticks 5)
-
-          1 (take 1)    2 (take 2)
-        Right> type a move, or its end (1 3 for (mark 1 3)), or its number; m moves, h hint, u undo, r resign
-        Right> there is nothing to take back
-        Right> you resign
-    "#]],
+            Your moves: 1  2
+            Right> Type a move, such as 1, or its number in the list, such as #1, or:
+              moves      list your legal moves
+              board      show the board again
+              hint       suggest a move
+              eval       say what the player thinks of this position
+              undo       take back your last move
+              save FILE  write the record of the match to a file
+              resign     give up
+              help       show this help
+              quit       leave; so do Ctrl-C and Ctrl-D
+            Right> There is nothing to take back.
+            Right> You resign: Left wins.
+        "#]],
     );
     check_input(
         "goes",
         &args,
         "",
         expect![[r#"
-        exit 0
-        sticks.kif: you are Right; ? for help
+            exit 0
+            sticks
+            You are Right; legal plays Left. `help` explains what you can type.
 
-        (control Left) (sticks 6)
+              Left 1
 
-          Left (take 1), Right wait
+            control Right
+            sticks 5
 
-        (control Right) (sticks 5)
-
-          1 (take 1)    2 (take 2)
-        Right> 
-        you resign
-    "#]],
+            Your moves: 1  2
+            Right> 
+            You leave the match before its end. Goodbye.
+        "#]],
     );
     let args = ["play", "sticks.kif", "--as", "nobody"];
     check_input(
@@ -361,9 +389,9 @@ fn a_person_resigns_or_goes_away() {
         &args,
         "",
         expect![[r#"
-        exit 2
-        agon: sticks.kif has no role `nobody`; there are: Left, Right
-    "#]],
+            exit 2
+            agon: sticks.kif has no role `nobody`; its roles are: Left, Right
+        "#]],
     );
 }
 
@@ -375,46 +403,51 @@ fn a_person_in_a_match() {
         &args,
         "2\nundo\ntake 1\n2\n",
         expect![[r#"
-        exit 0
-        sticks.kif: 1 s per move, 10 s to prepare, seed 1
-          Left   human
-          Right  legal
+            exit 0
+            sticks.kif: 1 s per move, 10 s to prepare, seed 1
+              Left   human
+              Right  legal
 
-          1 (take 1)    2 (take 2)
-        Left>   1  Left (take 2)        Right wait
-          2  Left wait            Right (take 1)
-          1 (take 1)    2 (take 2)
-        Left> there is no undo and no hint in a match; `agon play` has them
-        Left>   3  Left (take 1)        Right wait
-          4  Left wait            Right (take 1)
-          5  Left (take 1)        Right wait
+            Your moves: 1  2
+            Left>   1  Left 2               Right wait
+              2  Left wait            Right 1
+            Your moves: 1  2
+            Right threatens to win with the next move; only 2 can stop that.
+            Left> A match has no undo, hint or eval; `agon play` has them.
+            Left>   3  Left 1               Right wait
+              4  Left wait            Right 1
+              5  Left 1               Right wait
 
-        over after 5 steps
-        role   player  goal  errors
-        Left   human    100       0
-        Right  legal      0       0
-    "#]],
+            over after 5 steps
+            role   player  goal  faults
+            Left   human    100       0
+            Right  legal      0       0
+
+            You win 100 : 0.
+        "#]],
     );
     check_input(
         "off",
         &args,
         "2\nresign\n",
         expect![[r#"
-        exit 1
-        sticks.kif: 1 s per move, 10 s to prepare, seed 1
-          Left   human
-          Right  legal
+            exit 1
+            sticks.kif: 1 s per move, 10 s to prepare, seed 1
+              Left   human
+              Right  legal
 
-          1 (take 1)    2 (take 2)
-        Left>   1  Left (take 2)        Right wait
-          2  Left wait            Right (take 1)
-          1 (take 1)    2 (take 2)
-        Left> 
-        called off after 2 steps
-        role   player  goal  errors
-        Left   human      -       0
-        Right  legal      -       0
-    "#]],
+            Your moves: 1  2
+            Left>   1  Left 2               Right wait
+              2  Left wait            Right 1
+            Your moves: 1  2
+            Right threatens to win with the next move; only 2 can stop that.
+            Left> You resign.
+
+            interrupted after 2 steps
+            role   player  goal  faults
+            Left   human      -       0
+            Right  legal      -       0
+        "#]],
     );
 }
 
@@ -455,12 +488,12 @@ fn a_record_is_replayed_and_verified() {
           Left   mc
           Right  random
 
-          1  Left (take 2)        Right wait            Left expects 36 by 100 playouts
-          2  Left wait            Right (take 2)
-          3  Left (take 2)        Right wait            Left expects 100 by 100 playouts
+          1  Left 2               Right wait            Left expects 36 by 100 playouts
+          2  Left wait            Right 2
+          3  Left 2               Right wait            Left expects 100 by 100 playouts
 
         over after 3 steps
-        role   player  goal  errors
+        role   player  goal  faults
         Left   mc       100       0
         Right  random     0       0
 
@@ -490,13 +523,13 @@ fn a_record_is_replayed_and_verified() {
             .and_then(|rest| rest.split('"').next());
         format!("{code} {:?} {difference:?}", error.flatten())
     };
-    expect![[r#"exit 1 Some("\"step 1: `( grab 2 )` is not legal for Left\"") Some("step 1: (grab 2) then, (take 2) now")"#]].assert_eq(&change(r#""moves":[["( take "#, r#""moves":[["( grab "#));
+    expect![[r#"exit 1 Some("\"step 1: `( grab 2 )` is not legal for Left\"") Some("step 1: recorded (grab 2), now (take 2)")"#]].assert_eq(&change(r#""moves":[["( take "#, r#""moves":[["( grab "#));
     expect![[r#"exit 1 Some("\"the goals are Some([100, 0]), not Some([0, 100])\"") None"#]]
         .assert_eq(&change(
             r#""goalValues":[100,0]"#,
             r#""goalValues":[0,100]"#,
         ));
-    expect![[r#"exit 1 Some("null") Some("step 1: (take 2) then, (take 1) now")"#]]
+    expect![[r#"exit 1 Some("null") Some("step 1: recorded (take 2), now (take 1)")"#]]
         .assert_eq(&change("100 playouts", "1 playouts"));
     expect![[r#"
         exit 2

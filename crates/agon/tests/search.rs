@@ -114,17 +114,17 @@ fn search_shows_a_table() {
         "visits",
         "rave",
         "mast",
-        "o: wait is the only move",
+        "o: - is the only move",
         "expected",
         "cutoff",
         "urgency",
-        "* (mark ",
+        "\n* ",
     ] {
         assert!(text.contains(part), "{part} is shown:\n{text}");
     }
 }
 
-/// What FAST tells of a game after so many playouts of a player.
+/// What FAST tells of a game after a number of playouts of a player.
 fn fast(player: &str, game: &str, playouts: &str) -> String {
     let args = ["search", game, "--player", player, "--json"];
     let args = [&args[..], &["--playouts", playouts]].concat();

@@ -1,6 +1,6 @@
 //! Matches in a row over HTTP with clocks of one second: no move is late, illegal or missing, and no memory is lost.
 //!
-//! A few matches by default. `AGON_SERIES=200` plays so many, and `AGON_BUSY=2` keeps so many threads busy with nothing
+//! A few matches by default. `AGON_SERIES=200` plays 200, and `AGON_BUSY=2` keeps two threads busy with nothing
 //! meanwhile:
 //!
 //! ```console
@@ -31,7 +31,7 @@ const ROUND: [&str; 10] = [
 ];
 /// Matches if nothing else is said.
 const FEW: usize = 3;
-/// Memory is compared with that after so many matches.
+/// Memory is compared with that after this number of matches.
 const SETTLED: usize = 20;
 
 fn number(variable: &str) -> Option<usize> {

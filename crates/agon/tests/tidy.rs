@@ -78,7 +78,7 @@ const LIBRARY: &[&str] = &[
 ];
 
 /// What the command line uses and crates of the library do too.
-const SHARED: &[&str] = &["rand_xoshiro", "serde", "serde_json", "toml"];
+const SHARED: &[&str] = &["anstyle", "rand_xoshiro", "serde", "serde_json", "toml"];
 
 const MOST_LINES: usize = 800;
 

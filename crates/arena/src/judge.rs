@@ -1,7 +1,9 @@
-//! What a player did when it was asked: a legal move, or a fault.
+//! Judges the answer of a player: a legal move, or a fault.
 //!
-//! In: the outcome of a question and the legal moves. Out: the move if there is one, and a [`Fault`] if not. A move may be
-//! in another case than the rules have it, where that is unambiguous.
+//! In: the outcome of a request and the legal moves. Out: the move if there is one, and a [`Fault`] if not. A move may
+//! differ from the rules in upper and lower case where that is unambiguous.
+
+use std::time::Duration;
 
 use agon_engine::MoveId;
 use agon_protocol::{Failure, Reply, Term, Thought};
@@ -9,69 +11,97 @@ use agon_protocol::{Failure, Reply, Term, Thought};
 use crate::record::FaultKind;
 use crate::table::Outcome;
 
-/// What a player did wrong.
+/// A fault of a player.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
-    /// What it said, or what is known of it.
+    /// What the player answered, or what is known about the failure.
     pub(crate) detail: String,
 }
 
 impl Fault {
-    fn new(kind: FaultKind, detail: impl Into<String>) -> Fault {
+    pub(crate) fn new(kind: FaultKind, detail: impl Into<String>) -> Fault {
         Fault {
             kind,
             detail: detail.into(),
         }
     }
 
-    /// As records of the GGP world have it: `TO` too late, `CE` no connection, `IL` with what was said instead of a legal
-    /// move.
+    /// The code that match records of other managers use: `TO` for a timeout, `CE` for a connection error, `IL` with the
+    /// answer if that is not a legal move.
     pub(crate) fn code(&self) -> String {
         match self.kind {
             FaultKind::Late => "TO".to_owned(),
-            FaultKind::Connection | FaultKind::Panicked | FaultKind::Empty => "CE".to_owned(),
-            FaultKind::Illegal => match Term::read(&self.detail) {
+            FaultKind::Connection
+            | FaultKind::Refused
+            | FaultKind::Panicked
+            | FaultKind::Empty
+            | FaultKind::Forfeited => "CE".to_owned(),
+            FaultKind::Illegal | FaultKind::NoMove => match Term::read(&self.detail) {
                 Ok(term) => format!("IL {}", term.spaced()),
                 Err(_) => format!("IL {}", self.detail),
             },
             FaultKind::Unreadable => format!("IL {}", self.detail),
         }
     }
+
+    /// The fault as the cause of a void match: why the player did not answer START.
+    pub(crate) fn start_cause(&self, start_clock: Duration) -> String {
+        match self.kind {
+            FaultKind::Late => format!("no answer within {} s", start_clock.as_secs_f64()),
+            FaultKind::Refused => "connection refused".to_owned(),
+            FaultKind::Empty => "answered nothing to START".to_owned(),
+            FaultKind::Panicked => format!("panicked: {}", self.detail),
+            FaultKind::Connection => self.detail.clone(),
+            FaultKind::Illegal
+            | FaultKind::NoMove
+            | FaultKind::Unreadable
+            | FaultKind::Forfeited => format!("answered `{}` to START", self.detail),
+        }
+    }
 }
 
 /// The answer to a PLAY.
 pub(crate) struct Judged {
-    pub(crate) of: Option<MoveId>,
+    pub(crate) mv: Option<MoveId>,
     pub(crate) fault: Option<Fault>,
     pub(crate) thought: Option<Thought>,
 }
 
-/// Judges the answer to a PLAY. An interrupted one is neither a move nor a fault.
+/// Judges the answer to a PLAY. An interrupted request gives neither a move nor a fault.
 pub(crate) fn judge_move(outcome: Outcome, legal: &[(MoveId, String)]) -> Judged {
-    let (of, thought) = match outcome {
-        Outcome::Reply(Reply::Move { of, thought }) => (of, thought),
+    let (term, thought) = match outcome {
+        Outcome::Reply(Reply::Move { of: term, thought }) => (term, thought),
         other => {
             return Judged {
-                of: None,
+                mv: None,
                 fault: fault(other, true),
                 thought: None,
             };
         }
     };
-    let found = of.pick(legal.iter().map(|(id, text)| (*id, text.clone())));
+    let mv = term.pick(legal.iter().map(|(id, text)| (*id, text.clone())));
+    let illegal = || Fault::new(FaultKind::Illegal, term.as_str());
     Judged {
-        of: found,
-        fault: found
-            .is_none()
-            .then(|| Fault::new(FaultKind::Illegal, of.as_str())),
+        mv,
+        fault: mv.is_none().then(illegal),
         thought,
     }
 }
 
-/// Judges the answer to a START: what is said does not matter, only that it is said in time. `busy` is noted.
+/// Judges the answer to a START. Like the reference manager it accepts any text but `busy`.
 pub(crate) fn judge_start(outcome: Outcome) -> Option<Fault> {
     fault(outcome, false)
+}
+
+/// Whether an outcome of START shows that the player does not take part.
+pub(crate) fn is_absent(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Reply(Reply::Failed(Failure::Unreadable(_))) => false,
+        Outcome::Reply(reply) => matches!(reply, Reply::Failed(_) | Reply::Busy),
+        Outcome::Late | Outcome::Panicked(_) => true,
+        Outcome::Interrupted | Outcome::NotAsked => false,
+    }
 }
 
 fn fault(outcome: Outcome, wants_move: bool) -> Option<Fault> {
@@ -79,15 +109,17 @@ fn fault(outcome: Outcome, wants_move: bool) -> Option<Fault> {
         Outcome::Reply(reply) => reply,
         Outcome::Late => return Some(Fault::new(FaultKind::Late, "")),
         Outcome::Panicked(words) => return Some(Fault::new(FaultKind::Panicked, words)),
+        Outcome::NotAsked => return Some(Fault::new(FaultKind::Forfeited, "")),
         Outcome::Interrupted => return None,
     };
     match reply {
+        Reply::Failed(Failure::Refused) => Some(Fault::new(FaultKind::Refused, "")),
         Reply::Failed(Failure::Connection(words)) => Some(Fault::new(FaultKind::Connection, words)),
         Reply::Failed(Failure::Unreadable(text)) => Some(Fault::new(FaultKind::Unreadable, text)),
         Reply::Failed(Failure::Empty) => Some(Fault::new(FaultKind::Empty, "")),
-        Reply::Busy => Some(Fault::new(FaultKind::Illegal, "busy")),
+        Reply::Busy => Some(Fault::new(FaultKind::NoMove, "busy")),
         _ if !wants_move => None,
-        Reply::Nil => Some(Fault::new(FaultKind::Illegal, "nil")),
+        Reply::Nil => Some(Fault::new(FaultKind::NoMove, "nil")),
         Reply::Info(_) | Reply::Ready | Reply::Done | Reply::Aborted | Reply::Move { .. } => {
             Some(Fault::new(FaultKind::Illegal, "no move"))
         }
@@ -104,14 +136,18 @@ mod tests {
         let legal: Vec<(MoveId, String)> = (0..).map(MoveId).zip(legal).collect();
         let judged = judge_move(outcome, &legal);
         let code = judged.fault.map(|fault| fault.code());
-        assert_eq!((judged.of.map(|of| of.0), code.as_deref()), expected);
+        assert_eq!((judged.mv.map(|mv| mv.0), code.as_deref()), expected);
     }
 
     fn says(text: &str) -> Outcome {
         Outcome::Reply(Reply::Move {
-            of: Term::read(text).expect("it is one"),
+            of: Term::read(text).expect("it is a term"),
             thought: None,
         })
+    }
+
+    fn fails(failure: Failure) -> Outcome {
+        Outcome::Reply(Reply::Failed(failure))
     }
 
     #[test]
@@ -128,24 +164,37 @@ mod tests {
         check(Outcome::Reply(Reply::Nil), (None, Some("IL nil")));
         check(Outcome::Reply(Reply::Busy), (None, Some("IL busy")));
         check(Outcome::Reply(Reply::Ready), (None, Some("IL no move")));
-        check(
-            Outcome::Reply(Reply::Failed(Failure::Empty)),
-            (None, Some("CE")),
-        );
+        check(fails(Failure::Empty), (None, Some("CE")));
+        check(fails(Failure::Refused), (None, Some("CE")));
         let garbage = Failure::Unreadable("garbage((".to_owned());
-        check(
-            Outcome::Reply(Reply::Failed(garbage)),
-            (None, Some("IL garbage((")),
-        );
+        check(fails(garbage), (None, Some("IL garbage((")));
+        check(Outcome::NotAsked, (None, Some("CE")));
         check(Outcome::Interrupted, (None, None));
     }
 
+    /// Why a player that answers START like this does not take part.
+    fn check_start(outcome: Outcome, cause: Option<&str>) {
+        let is_absent = is_absent(&outcome);
+        let fault = judge_start(outcome);
+        let found = fault.map(|fault| fault.start_cause(Duration::from_secs(10)));
+        let found = found.filter(|_| is_absent);
+        assert_eq!(found.as_deref(), cause);
+    }
+
     #[test]
-    fn anything_but_busy_and_silence_will_do_for_a_start() {
-        assert_eq!(judge_start(Outcome::Reply(Reply::Ready)), None);
-        assert_eq!(judge_start(Outcome::Reply(Reply::Nil)), None);
-        let kind = |outcome| judge_start(outcome).map(|fault| fault.kind);
-        assert_eq!(kind(Outcome::Late), Some(FaultKind::Late));
-        assert_eq!(kind(Outcome::Reply(Reply::Busy)), Some(FaultKind::Illegal));
+    fn any_text_but_busy_is_an_answer_to_start() {
+        check_start(Outcome::Reply(Reply::Ready), None);
+        check_start(Outcome::Reply(Reply::Nil), None);
+        check_start(fails(Failure::Unreadable("ready)".to_owned())), None);
+        check_start(Outcome::Interrupted, None);
+        check_start(
+            Outcome::Reply(Reply::Busy),
+            Some("answered `busy` to START"),
+        );
+        check_start(Outcome::Late, Some("no answer within 10 s"));
+        check_start(fails(Failure::Refused), Some("connection refused"));
+        check_start(fails(Failure::Empty), Some("answered nothing to START"));
+        let page = Failure::Connection("the answer is HTTP status 404".to_owned());
+        check_start(fails(page), Some("the answer is HTTP status 404"));
     }
 }

@@ -4,10 +4,13 @@
 //! Game, Seats, Settings ── Referee::play ──▶ MatchRecord ── replay ──▶ the same match, checked
 //! ```
 //!
-//! **Invariant:** this crate knows players only by what they answer: it never names a search, and cannot tell a player in
-//! this process from one far away.
-//! **Invariant:** a match goes on whatever a player does. What was wrong is in the record.
-//! **Invariant:** a [`MatchRecord`] is valid at any time, also that of a match that was interrupted.
+//! A match with a player that cannot be reached or does not answer START is void. A player that stops answering forfeits.
+//! `docs/MATCHES.md` has the rules.
+//!
+//! **Invariant:** this crate knows players only by their answers. It never names a search, and cannot distinguish a player
+//! in this process from a remote player.
+//! **Invariant:** no answer of a player stops the referee. Every fault is in the record.
+//! **Invariant:** a [`MatchRecord`] is valid at any time, also that of an interrupted match.
 
 mod judge;
 mod record;
@@ -17,8 +20,8 @@ mod seat;
 mod table;
 
 pub use record::{
-    Details, Ending, FaultKind, FaultRecord, MatchRecord, SeatRecord, ThoughtRecord, WeighedRecord,
-    rules_hash,
+    Absence, Details, Ending, FaultCounts, FaultKind, FaultRecord, ForfeitRecord, MatchRecord,
+    SeatRecord, ThoughtRecord, WeighedRecord, rules_hash,
 };
 pub use referee::{Event, Referee, Settings};
 pub use replay::{Course, ReplayError, course, replay};

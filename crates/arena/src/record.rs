@@ -1,8 +1,8 @@
-//! What happened in a match: the only thing that ratings, stores and pages ever read.
+//! The record of a match. Ratings, stores and pages read nothing else.
 //!
-//! The outer keys are those that the GGP world uses, so that its viewers can show our matches and we can read theirs;
-//! ours are under the one key `agon`. Lists with a row per state have the initial state first: `states`, `stateTimes` and
-//! `errors`, whose first row is about START. `moves` has a row less, and so has `thoughts`.
+//! The outer keys are those of other GGP managers, so that their viewers can show our matches and we can read theirs. Our
+//! own data is under the key `agon`. `states`, `stateTimes` and `errors` have a row per state with the initial state first;
+//! the first row of `errors` is about START. `moves` and `thoughts` have a row per step, one less.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,22 +10,22 @@ use std::fmt;
 use agon_protocol::Thought;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A match, over or not.
+/// A match, finished or not.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MatchRecord {
-    /// Its name.
+    /// The name of the match.
     pub match_id: String,
-    /// Letters and digits that tell it from others of the same name.
+    /// Random letters and digits that distinguish matches of the same name.
     pub random_token: String,
-    /// When it began, in milliseconds since 1970.
+    /// When the match began, in milliseconds since 1970.
     pub start_time: u64,
-    /// Where the game is described, if that is public.
+    /// Address of the game description, if it is public.
     #[serde(rename = "gameMetaURL", skip_serializing_if = "Option::is_none")]
     pub game_meta_url: Option<String>,
-    /// Whether it came to its end.
+    /// Whether it has a result: a terminal state or a forfeit ended it.
     pub is_completed: bool,
-    /// Whether it was called off.
+    /// Whether it ended without a result.
     pub is_aborted: bool,
     /// The fluents of each state: `( ( cell 1 1 b ) ( control x ) )`.
     pub states: Vec<String>,
@@ -33,67 +33,113 @@ pub struct MatchRecord {
     pub moves: Vec<Vec<String>>,
     /// When each state was reached, in milliseconds since 1970.
     pub state_times: Vec<u64>,
-    /// Per state and role what went wrong on the way to it: nothing, `TO`, `CE` or `IL` with what was said.
+    /// The fault of each role on the way to each state: empty, `TO`, `CE`, or `IL` with the answer.
     pub errors: Vec<Vec<String>>,
-    /// What each role got, once it is over.
+    /// The goal of each role, if the match has a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal_values: Option<Vec<u8>>,
-    /// Seconds to look at the game before it begins; -1 for none.
+    /// Seconds of the preview clock; -1 for no preview.
     #[serde(serialize_with = "whole")]
     pub preview_clock: f64,
-    /// Seconds to prepare.
+    /// Seconds of the start clock.
     #[serde(serialize_with = "whole")]
     pub start_clock: f64,
-    /// Seconds for each move.
+    /// Seconds of the play clock.
     #[serde(serialize_with = "whole")]
     pub play_clock: f64,
     /// The players, in the order of the roles.
     pub player_names_from_host: Vec<String>,
-    /// Which of them are people.
+    /// Which players are human.
     pub is_player_human: Vec<bool>,
     /// The tournament that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tournament_name_from_host: Option<String>,
-    /// Whether players got the rules with other names.
+    /// Whether players got the rules with made-up names.
     pub scrambled: bool,
-    /// What only we know.
+    /// Data that only Agon writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agon: Option<Details>,
 }
 
 impl MatchRecord {
-    /// How many answers of a seat were wrong, that to START among them.
+    /// The number of faults of a seat, including those at START.
     #[must_use]
     pub fn n_errors(&self, seat_idx: usize) -> usize {
-        let of_seat = self.errors.iter().filter_map(|row| row.get(seat_idx));
-        of_seat.filter(|error| !error.is_empty()).count()
+        let errors = self.errors.iter().filter_map(|row| row.get(seat_idx));
+        errors.filter(|error| !error.is_empty()).count()
+    }
+
+    /// The faults of a seat by kind. Records of other managers have only codes; `CE` counts as missing there.
+    #[must_use]
+    pub fn faults(&self, seat_idx: usize) -> FaultCounts {
+        let mut counts = FaultCounts::default();
+        if let Some(details) = &self.agon {
+            let role = details.roles.get(seat_idx);
+            let faults = details.faults.iter();
+            for fault in faults.filter(|fault| Some(&fault.role) == role) {
+                counts.add(fault.kind);
+            }
+            return counts;
+        }
+        for error in self.errors.iter().filter_map(|row| row.get(seat_idx)) {
+            match error.get(..2) {
+                Some("TO") => counts.late += 1,
+                Some("IL") => counts.illegal += 1,
+                Some(_) => counts.missing += 1,
+                None => {}
+            }
+        }
+        counts
+    }
+
+    /// Whether a seat has forfeited the match.
+    #[must_use]
+    pub fn has_forfeited(&self, seat_idx: usize) -> bool {
+        let Some(details) = &self.agon else {
+            return false;
+        };
+        let role = details.roles.get(seat_idx);
+        let mut forfeits = details.forfeits.iter();
+        forfeits.any(|forfeit| Some(&forfeit.role) == role)
+    }
+
+    /// Why the match is void: the players that took no part. Empty for all other matches.
+    #[must_use]
+    pub fn absences(&self) -> &[Absence] {
+        match self.agon.as_ref().map(|details| &details.ending) {
+            Some(Ending::Void { absences }) => absences,
+            _ => &[],
+        }
     }
 }
 
-/// What only our records say.
+/// Data that only Agon writes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Details {
-    /// Version of Agon that wrote it.
+    /// Version of Agon that wrote the record.
     pub version: String,
     /// The name of the game.
     pub game: String,
-    /// [`rules_hash`] of its rules.
+    /// [`rules_hash`] of the rules.
     pub rules_hash: String,
-    /// Its rulesheet, letter by letter, if it was to be kept.
+    /// The rulesheet as it was written, if the settings ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<String>,
     /// The roles in order.
     pub roles: Vec<String>,
-    /// Seed of the referee, who draws moves in place of wrong ones.
+    /// Seed of the moves that the referee draws in place of missing ones.
     pub seed: u64,
-    /// How it ended.
+    /// How the match ended.
     pub ending: Ending,
-    /// Who sat where, in the order of the roles.
+    /// The players, in the order of the roles.
     pub seats: Vec<SeatRecord>,
-    /// What went wrong, in order.
+    /// All faults, in order.
     pub faults: Vec<FaultRecord>,
-    /// Per step and role how the move came about, where the player told.
+    /// The roles that forfeited the match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forfeits: Vec<ForfeitRecord>,
+    /// Per step and role the search statistics, where the player gave them.
     pub thoughts: Vec<Vec<Option<ThoughtRecord>>>,
 }
 
@@ -103,35 +149,72 @@ pub struct Details {
 pub enum Ending {
     /// In a terminal state.
     Terminal,
-    /// It was called off.
+    /// It was interrupted.
     Interrupted,
     /// The rules gave this role no legal move.
     NoLegalMove {
         /// The role.
         role: String,
     },
-    /// After more steps than a match may have.
+    /// At the limit of steps.
     StepLimit,
-    /// The engine could not go on.
+    /// The engine failed.
     EngineFault {
         /// Why.
         reason: String,
     },
+    /// These roles stopped answering.
+    Forfeit {
+        /// The roles.
+        roles: Vec<String>,
+    },
+    /// It does not count: players could not be reached, did not answer START, or all of them stopped answering.
+    Void {
+        /// The players that took no part, and why.
+        absences: Vec<Absence>,
+    },
+}
+
+/// A player that took no part in a void match.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Absence {
+    /// The role.
+    pub role: String,
+    /// The player.
+    pub player: String,
+    /// Why it took no part: `connection refused`, `no answer within 10 s`.
+    pub cause: String,
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Absence {
+            role,
+            player,
+            cause,
+        } = self;
+        write!(f, "{player} ({role}): {cause}")
+    }
 }
 
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Ending::Terminal => f.write_str("over"),
-            Ending::Interrupted => f.write_str("called off"),
+            Ending::Interrupted => f.write_str("interrupted"),
             Ending::NoLegalMove { role } => write!(f, "{role} has no legal move"),
-            Ending::StepLimit => f.write_str("it does not end"),
-            Ending::EngineFault { reason } => write!(f, "the engine gave up: {reason}"),
+            Ending::StepLimit => f.write_str("step limit reached"),
+            Ending::EngineFault { reason } => write!(f, "engine failure: {reason}"),
+            Ending::Forfeit { roles } => write!(f, "forfeited by {}", roles.join(" and ")),
+            Ending::Void { absences } => {
+                let words: Vec<String> = absences.iter().map(ToString::to_string).collect();
+                write!(f, "void: {}", words.join("; "))
+            }
         }
     }
 }
 
-/// Who sat in a seat.
+/// The player of a seat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SeatRecord {
@@ -139,7 +222,7 @@ pub struct SeatRecord {
     pub player: String,
     /// All of its parameters.
     pub parameters: BTreeMap<String, String>,
-    /// What it could spend on a move.
+    /// Its budget per move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<String>,
     /// Its seed.
@@ -147,7 +230,7 @@ pub struct SeatRecord {
     pub seed: Option<u64>,
 }
 
-/// Something that went wrong.
+/// A fault of a player.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FaultRecord {
@@ -155,60 +238,141 @@ pub struct FaultRecord {
     pub step: usize,
     /// The role.
     pub role: String,
-    /// What it was.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// What was said, or what is known.
+    /// What the player answered, or what is known about the failure.
     pub detail: String,
 }
 
-/// What a player can do wrong.
+/// A role that forfeited the match.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForfeitRecord {
+    /// Number of the step, from 1, in which the role lost the match.
+    pub step: usize,
+    /// The role.
+    pub role: String,
+    /// Why: `connection refused`, `three answers in a row missing`.
+    pub cause: String,
+}
+
+/// The faults of a player by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FaultCounts {
+    /// Answers after the deadline.
+    pub late: u32,
+    /// Answers that were not legal moves.
+    pub illegal: u32,
+    /// Answers that never came: no connection, an empty reply, `busy`.
+    pub missing: u32,
+}
+
+impl FaultCounts {
+    /// All faults.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.late + self.illegal + self.missing
+    }
+
+    /// Adds a fault.
+    pub fn add(&mut self, kind: FaultKind) {
+        match kind {
+            FaultKind::Late => self.late += 1,
+            FaultKind::Illegal | FaultKind::Unreadable => self.illegal += 1,
+            _ => self.missing += 1,
+        }
+    }
+
+    /// Adds the faults of another match or seat.
+    pub fn merge(&mut self, other: FaultCounts) {
+        self.late += other.late;
+        self.illegal += other.illegal;
+        self.missing += other.missing;
+    }
+}
+
+/// `3 (2 late, 1 illegal)`, or `0`.
+impl fmt::Display for FaultCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = [
+            (self.late, "late"),
+            (self.illegal, "illegal"),
+            (self.missing, "missing"),
+        ];
+        let words: Vec<String> = kinds
+            .into_iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, kind)| format!("{n} {kind}"))
+            .collect();
+        match words.is_empty() {
+            true => f.write_str("0"),
+            false => write!(f, "{} ({})", self.total(), words.join(", ")),
+        }
+    }
+}
+
+/// A kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// No answer in time.
     Late,
-    /// An answer that is no legal move.
+    /// An answer that is not a legal move.
     Illegal,
     /// An answer that cannot be read.
     Unreadable,
+    /// An answer that says there is no move: `busy` or `nil`.
+    NoMove,
     /// An empty answer.
     Empty,
-    /// No connection.
+    /// The connection failed, or a server answered that is not a GGP player.
     Connection,
+    /// Nobody listens at the address of the player.
+    Refused,
     /// The player panicked.
     Panicked,
+    /// The role has forfeited the match and is not asked any more.
+    Forfeited,
 }
 
-/// How a move came about.
+impl FaultKind {
+    /// Whether there was no answer with a move in it, legal or not.
+    #[must_use]
+    pub fn is_missing(self) -> bool {
+        !matches!(self, FaultKind::Illegal | FaultKind::Unreadable)
+    }
+}
+
+/// The search statistics of a move.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ThoughtRecord {
-    /// What the player expected, 0 to 100.
+    /// The goal that the player expected, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Random games.
+    /// Playouts.
     pub playouts: u64,
-    /// States stepped through.
+    /// State transitions.
     pub transitions: u64,
-    /// Time spent.
+    /// Seconds of search.
     pub seconds: f64,
-    /// Why it stopped thinking.
+    /// Why the search stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
-    /// The moves that it weighed, best first.
+    /// The moves that it considered, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<WeighedRecord>,
-    /// What else it said.
+    /// Other text of the player.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl From<&Thought> for ThoughtRecord {
     fn from(thought: &Thought) -> ThoughtRecord {
-        let moves = thought.moves.iter().map(|of| WeighedRecord {
-            of: of.of.to_string(),
-            visits: of.visits,
-            mean: of.mean,
+        let moves = thought.moves.iter().map(|mv| WeighedRecord {
+            of: mv.of.to_string(),
+            visits: mv.visits,
+            mean: mv.mean,
         });
         ThoughtRecord {
             value: thought.value,
@@ -222,21 +386,21 @@ impl From<&Thought> for ThoughtRecord {
     }
 }
 
-/// A move that a player weighed.
+/// A move that a player considered.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WeighedRecord {
     /// The move.
     #[serde(rename = "move")]
     pub of: String,
-    /// How often it was tried.
+    /// Its visits.
     pub visits: u64,
-    /// Mean of what came of it.
+    /// Its mean goal.
     pub mean: f64,
 }
 
-/// A hash of rules in canonical text (layout and comments do not matter): 128-bit FNV-1a, which tells sheets apart but
-/// keeps nobody from forging one.
+/// A hash of rules in canonical text, without layout and comments: 128-bit FNV-1a. It distinguishes rulesheets but is not
+/// safe against forgery.
 #[must_use]
 pub fn rules_hash(canonical: &str) -> String {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -246,7 +410,7 @@ pub fn rules_hash(canonical: &str) -> String {
     format!("fnv1a128:{hash:032x}")
 }
 
-/// Whole seconds as whole numbers, as others expect them.
+/// Writes whole seconds as whole numbers, as other programs expect.
 fn whole<S: Serializer>(seconds: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if seconds.fract() == 0.0 && seconds.abs() < 1e15 {
         serializer.serialize_i64(*seconds as i64)
@@ -267,7 +431,22 @@ mod tests {
             "isPlayerHuman":[false],"scrambled":false,"somethingElse":{"a":1}}"#;
         let record: MatchRecord = serde_json::from_str(text).expect("it is one");
         assert_eq!((record.n_errors(0), record.agon.is_none()), (1, true));
+        assert_eq!(record.faults(0).late, 1);
         assert_eq!(record.goal_values, Some(vec![100]));
+    }
+
+    #[test]
+    fn faults_are_counted_by_kind() {
+        let mut counts = FaultCounts::default();
+        assert_eq!(counts.to_string(), "0");
+        use FaultKind::{Connection, Illegal, Late, NoMove, Unreadable};
+        for kind in [Late, Illegal, Unreadable, Connection, NoMove, Late] {
+            counts.add(kind);
+        }
+        let mut twice = counts;
+        twice.merge(counts);
+        assert_eq!(counts.to_string(), "6 (2 late, 2 illegal, 2 missing)");
+        assert_eq!(twice.total(), 12);
     }
 
     #[test]
@@ -296,6 +475,6 @@ mod tests {
         let role = "x".to_owned();
         let text = serde_json::to_string(&Ending::NoLegalMove { role }).expect("it can be written");
         assert_eq!(text, r#"{"kind":"no-legal-move","role":"x"}"#);
-        assert_eq!(Ending::StepLimit.to_string(), "it does not end");
+        assert_eq!(Ending::StepLimit.to_string(), "step limit reached");
     }
 }

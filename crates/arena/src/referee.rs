@@ -1,10 +1,13 @@
-//! Plays one match: asks all seats at the same time, judges what they say, and writes it down.
+//! Plays one match: asks all seats at the same time, judges their answers and records them.
 //!
-//! An answer that is late, missing, unreadable or not legal is replaced by a legal move that the referee draws, and noted;
-//! the match goes on. Whoever watches is told of every state and every step.
+//! A missing or illegal answer is replaced by a legal move that the referee draws, and recorded as a fault. A match with a
+//! player that does not answer START is void. A player that stops answering forfeits: three answers in a row are missing,
+//! its connection is refused, or it makes no legal move in the whole match. It gets the lowest goal of its role. In games
+//! of one or two roles the match ends then, and the other role gets its highest goal. In larger games the other roles play
+//! on. If all players of a match stop answering, it is void. `docs/MATCHES.md` has the rules in full.
 //!
 //! In: a game, a seat per role, settings. Out: a [`MatchRecord`], always.
-//! Not here: threads and deadlines (`table`), what an answer is worth (`judge`).
+//! Not here: threads and deadlines (`table`), the judgement of an answer (`judge`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,17 +17,21 @@ use agon_protocol::{MatchId, Request, StopFlag, Term};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::judge::{Fault, judge_move, judge_start};
+use crate::judge::{Fault, is_absent, judge_move, judge_start};
 use crate::record::{
-    Details, Ending, FaultRecord, MatchRecord, SeatRecord, ThoughtRecord, rules_hash,
+    Absence, Details, Ending, FaultKind, FaultRecord, ForfeitRecord, MatchRecord, SeatRecord,
+    ThoughtRecord, rules_hash,
 };
 use crate::seat::Seat;
 use crate::table::Table;
 
+/// A player forfeits when this number of answers in a row is missing.
+const MISSING_ANSWERS: u32 = 3;
+
 /// How a match is played.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Its name.
+    /// The name of the match.
     pub id: MatchId,
     /// The name of the game, for the record.
     pub game: String,
@@ -34,17 +41,17 @@ pub struct Settings {
     pub play_clock: Duration,
     /// Seed of the moves that the referee draws.
     pub seed: u64,
-    /// When it begins, for the record.
+    /// When the match begins, for the record.
     pub started: SystemTime,
-    /// A match with more steps is cut: the rules may never end.
+    /// The match ends after this number of steps: a game may never end by its rules.
     pub most_steps: u32,
     /// Whether the record has the rulesheet.
     pub keep_rules: bool,
-    /// The tournament that it belongs to.
+    /// The tournament of the match.
     pub tournament: Option<String>,
-    /// Whether some players get the rules with other names, for the record.
+    /// Whether some players get the rules with made-up names, for the record.
     pub scrambled: bool,
-    /// Raised by somebody who calls the match off.
+    /// Interrupts the match when it is raised.
     pub stop: StopFlag,
 }
 
@@ -74,7 +81,7 @@ impl Settings {
     }
 }
 
-/// What somebody who watches is told.
+/// What an observer is told.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The match is in this state, the initial one with step 0.
@@ -84,15 +91,15 @@ pub enum Event<'a> {
         /// The state.
         state: &'a State,
     },
-    /// Everybody has moved.
+    /// All roles have moved.
     Moved {
         /// Number of the step, from 1.
         step: usize,
         /// The moves in the order of the roles.
         moves: &'a [String],
-        /// What went wrong, per role; empty if nothing.
+        /// The fault of each role; empty if there is none.
         errors: &'a [String],
-        /// How the moves came about, where players told.
+        /// The search statistics of each role, where the player gave them.
         thoughts: &'a [Option<ThoughtRecord>],
     },
 }
@@ -104,7 +111,7 @@ impl Referee {
     /// Plays a match with a seat for each role, in the order of the roles.
     ///
     /// # Panics
-    /// If there are not as many seats as roles.
+    /// If the number of seats is not the number of roles.
     #[must_use]
     pub fn play(
         game: &Arc<Game>,
@@ -113,17 +120,18 @@ impl Referee {
         watch: &mut dyn FnMut(&Event<'_>),
     ) -> MatchRecord {
         assert_eq!(seats.len(), game.n_roles(), "each role has its seat");
-        let sheet = begin(game, &seats, settings);
+        let (record, details) = begin(game, &seats, settings);
         let mut ongoing = Ongoing {
             game,
             settings,
+            attendance: seats.iter().map(|_| Attendance::default()).collect(),
             table: Table::new(seats),
             machine: game.machine(),
             rng: Xoshiro256PlusPlus::seed_from_u64(settings.seed),
             began: Instant::now(),
             last: None,
-            record: sheet.0,
-            details: sheet.1,
+            record,
+            details,
         };
         let ending = ongoing.play(watch);
         ongoing.finish(ending)
@@ -146,7 +154,7 @@ fn begin(game: &Game, seats: &[Seat], settings: &Settings) -> (MatchRecord, Deta
         scrambled: settings.scrambled,
         ..MatchRecord::default()
     };
-    let of_seat = |seat: &Seat| SeatRecord {
+    let seat_record = |seat: &Seat| SeatRecord {
         player: seat.about.name.clone(),
         parameters: seat.about.parameters.clone(),
         budget: seat.about.budget.clone(),
@@ -161,20 +169,32 @@ fn begin(game: &Game, seats: &[Seat], settings: &Settings) -> (MatchRecord, Deta
         roles: roles(game).map(|role| game.role_name(role)).collect(),
         seed: settings.seed,
         ending: Ending::Interrupted,
-        seats: seats.iter().map(of_seat).collect(),
+        seats: seats.iter().map(seat_record).collect(),
         faults: Vec::new(),
+        forfeits: Vec::new(),
         thoughts: Vec::new(),
     };
     (record, details)
 }
 
-/// A match on its way.
+/// How a player has answered so far.
+#[derive(Default)]
+struct Attendance {
+    /// Answers in a row that are missing.
+    n_missing: u32,
+    /// Whether it has made a legal move.
+    has_moved: bool,
+    has_forfeited: bool,
+}
+
+/// A match in progress.
 struct Ongoing<'a> {
     // Constant during the match.
     game: &'a Game,
     settings: &'a Settings,
     began: Instant,
-    // What changes with every step.
+    // Changes with every step.
+    attendance: Vec<Attendance>,
     table: Table,
     machine: Box<dyn Machine>,
     rng: Xoshiro256PlusPlus,
@@ -185,7 +205,10 @@ struct Ongoing<'a> {
 
 impl Ongoing<'_> {
     fn play(&mut self, watch: &mut dyn FnMut(&Event<'_>)) -> Ending {
-        self.start();
+        if let Some(void) = self.start() {
+            self.reach(&self.machine.state());
+            return void;
+        }
         for step in 0.. {
             let state = self.machine.state();
             self.reach(&state);
@@ -195,6 +218,9 @@ impl Ongoing<'_> {
             });
             if self.machine.is_terminal() {
                 return Ending::Terminal;
+            }
+            if let Some(ending) = self.decided_by_forfeit() {
+                return ending;
             }
             if let Some(fault) = self.machine.take_fault() {
                 let reason = fault.to_string();
@@ -219,8 +245,8 @@ impl Ongoing<'_> {
         unreachable!("the step limit ends it")
     }
 
-    /// Sends START and waits for everybody.
-    fn start(&mut self) {
+    /// Sends START and waits for the answers. The match is void if a player gives none.
+    fn start(&mut self) -> Option<Ending> {
         let start = |role| Request::Start {
             id: self.settings.id.clone(),
             role: term(&self.game.role_name(role)),
@@ -228,14 +254,36 @@ impl Ongoing<'_> {
             start_clock: self.settings.start_clock,
             play_clock: self.settings.play_clock,
         };
-        let requests = roles(self.game).map(start).collect();
-        let stop = &self.settings.stop;
-        let outcomes = self.table.ask(requests, self.settings.start_clock, stop);
-        let faults = outcomes.into_iter().map(judge_start).collect();
+        let requests = roles(self.game).map(|role| Some(start(role))).collect();
+        let Settings {
+            start_clock, stop, ..
+        } = self.settings;
+        let outcomes = self.table.ask(requests, *start_clock, stop, is_absent);
+        let mut absences = Vec::new();
+        let mut faults = Vec::new();
+        for (role_idx, outcome) in outcomes.into_iter().enumerate() {
+            let is_absent = is_absent(&outcome);
+            let fault = judge_start(outcome);
+            if let Some(fault) = fault.as_ref().filter(|_| is_absent) {
+                absences.push(self.absence(role_idx, fault.start_cause(*start_clock)));
+                // Nobody is there to be told that the match is off.
+                self.attendance[role_idx].has_forfeited = fault.kind == FaultKind::Refused;
+            }
+            faults.push(fault);
+        }
         self.note(faults);
+        (!absences.is_empty()).then_some(Ending::Void { absences })
     }
 
-    /// Writes a state down.
+    fn absence(&self, role_idx: usize, cause: String) -> Absence {
+        Absence {
+            role: self.details.roles[role_idx].clone(),
+            player: self.details.seats[role_idx].player.clone(),
+            cause,
+        }
+    }
+
+    /// Records a state.
     fn reach(&mut self, state: &State) {
         self.record.states.push(state_text(self.game, state));
         let passed = self.began.elapsed().as_millis() as u64;
@@ -244,30 +292,54 @@ impl Ongoing<'_> {
             .push(self.record.start_time + passed);
     }
 
-    /// Asks everybody for a move and writes down what came.
+    /// Whether forfeits end the match now. A match of two goes on while the other player is silent, too: it may be the
+    /// network that fails.
+    fn decided_by_forfeit(&self) -> Option<Ending> {
+        let n_roles = self.attendance.len();
+        let forfeited = self.attendance.iter().filter(|seat| seat.has_forfeited);
+        let n_forfeited = forfeited.count();
+        let mut others = self.attendance.iter().filter(|seat| !seat.has_forfeited);
+        let is_over = n_forfeited == n_roles
+            || n_roles == 2 && n_forfeited == 1 && others.all(|seat| seat.n_missing == 0);
+        is_over.then(|| Ending::Forfeit {
+            roles: self.forfeited_roles(),
+        })
+    }
+
+    fn forfeited_roles(&self) -> Vec<String> {
+        let forfeits = self.details.forfeits.iter();
+        forfeits.map(|forfeit| forfeit.role.clone()).collect()
+    }
+
+    /// Asks all players for a move and records the answers.
     fn step(&mut self) -> Result<JointMove, Ending> {
         let legal = self.legal_moves()?;
-        let play = || Request::Play {
-            id: self.settings.id.clone(),
-            moves: self.last.clone(),
+        let play = |seat: &Attendance| {
+            (!seat.has_forfeited).then(|| Request::Play {
+                id: self.settings.id.clone(),
+                moves: self.last.clone(),
+            })
         };
-        let requests = legal.iter().map(|_| play()).collect();
-        let stop = &self.settings.stop;
-        let outcomes = self.table.ask(requests, self.settings.play_clock, stop);
+        let requests = self.attendance.iter().map(play).collect();
+        let Settings {
+            play_clock, stop, ..
+        } = self.settings;
+        let outcomes = self.table.ask(requests, *play_clock, stop, |_| false);
         if stop.is_raised() {
             return Err(Ending::Interrupted);
         }
         let mut joint = Vec::new();
         let (mut texts, mut faults, mut thoughts) = (Vec::new(), Vec::new(), Vec::new());
-        for (outcome, legal) in outcomes.into_iter().zip(&legal) {
+        for (role_idx, (outcome, legal)) in outcomes.into_iter().zip(&legal).enumerate() {
             let judged = judge_move(outcome, legal);
-            // Drawn for every seat, so that a fault of one does not change what another one gets.
+            self.attend(role_idx, judged.fault.as_ref());
+            // Drawn for every seat, so that a fault of one seat does not change the moves of another.
             let drawn = &legal[self.draw(legal.len())];
-            let of = judged
-                .of
-                .and_then(|of| legal.iter().find(|(id, _)| *id == of));
-            let (of, text) = of.unwrap_or(drawn);
-            joint.push(*of);
+            let chosen = judged
+                .mv
+                .and_then(|mv| legal.iter().find(|(id, _)| *id == mv));
+            let (mv, text) = chosen.unwrap_or(drawn);
+            joint.push(*mv);
             texts.push(term(text));
             faults.push(judged.fault);
             thoughts.push(judged.thought.as_ref().map(ThoughtRecord::from));
@@ -281,13 +353,40 @@ impl Ongoing<'_> {
         Ok(JointMove::new(joint))
     }
 
+    /// Notes whether a player answers; it forfeits if it stops doing so.
+    fn attend(&mut self, role_idx: usize, fault: Option<&Fault>) {
+        let seat = &mut self.attendance[role_idx];
+        if seat.has_forfeited {
+            return;
+        }
+        seat.has_moved |= fault.is_none();
+        let is_missing = fault.is_some_and(|fault| fault.kind.is_missing());
+        seat.n_missing = if is_missing { seat.n_missing + 1 } else { 0 };
+        let step = self.record.moves.len() + 1;
+        let is_refused = fault.is_some_and(|fault| fault.kind == FaultKind::Refused);
+        if is_refused {
+            self.forfeit(role_idx, step, "connection refused");
+        } else if seat.n_missing >= MISSING_ANSWERS {
+            self.forfeit(role_idx, step, "three answers in a row missing");
+        }
+    }
+
+    fn forfeit(&mut self, role_idx: usize, step: usize, cause: &str) {
+        self.attendance[role_idx].has_forfeited = true;
+        self.details.forfeits.push(ForfeitRecord {
+            step,
+            role: self.details.roles[role_idx].clone(),
+            cause: cause.to_owned(),
+        });
+    }
+
     /// The legal moves of each role with their texts.
     fn legal_moves(&mut self) -> Result<Vec<Vec<(MoveId, String)>>, Ending> {
         let mut all = Vec::with_capacity(self.game.n_roles());
         for role in roles(self.game) {
             let moves = self.machine.legal_moves(role).iter();
             let moves: Vec<(MoveId, String)> = moves
-                .map(|&of| (of, self.game.move_text(role, of)))
+                .map(|&mv| (mv, self.game.move_text(role, mv)))
                 .collect();
             if let Some(fault) = self.machine.take_fault() {
                 let reason = fault.to_string();
@@ -302,7 +401,7 @@ impl Ongoing<'_> {
         Ok(all)
     }
 
-    /// Writes a row of errors.
+    /// Records a row of errors.
     fn note(&mut self, faults: Vec<Option<Fault>>) {
         let step = self.record.errors.len();
         let code = |fault: &Option<Fault>| fault.as_ref().map(Fault::code).unwrap_or_default();
@@ -320,34 +419,85 @@ impl Ongoing<'_> {
         }
     }
 
-    /// Tells everybody that it is over and closes the record.
+    /// Tells the players that the match is over and closes the record.
     fn finish(mut self, ending: Ending) -> MatchRecord {
-        let is_terminal = ending == Ending::Terminal;
-        let farewell = || {
-            let id = self.settings.id.clone();
-            match is_terminal {
-                true => Request::Stop {
-                    id,
-                    moves: self.last.clone(),
-                },
-                false => Request::Abort { id },
-            }
-        };
-        let requests = roles(self.game).map(|_| farewell()).collect();
-        // Nothing depends on the answer, so nobody is waited for longer than a second.
-        let clock = self.settings.play_clock.min(Duration::from_secs(1));
-        self.table.ask(requests, clock, &StopFlag::new());
-
-        if is_terminal {
-            let goals = roles(self.game).map(|role| self.machine.goal(role));
-            let goals: Option<Vec<u8>> = goals.map(|goal| Some(goal?.value())).collect();
-            self.record.goal_values = goals;
+        if ending == Ending::Terminal {
+            self.find_idle_players();
         }
-        self.record.is_completed = is_terminal;
-        self.record.is_aborted = !is_terminal;
+        let ending = self.void_if_all_forfeited(ending);
+        self.say_goodbye(&ending);
+        self.record.goal_values = self.goals(&ending);
+        let has_result = matches!(ending, Ending::Terminal | Ending::Forfeit { .. });
+        self.record.is_completed = has_result;
+        self.record.is_aborted = !has_result;
         self.details.ending = ending;
         self.record.agon = Some(self.details);
         self.record
+    }
+
+    /// A player that made no legal move in the whole match forfeits: all its moves were drawn by the referee.
+    fn find_idle_players(&mut self) {
+        let step = self.record.moves.len();
+        if step == 0 {
+            return;
+        }
+        for role_idx in 0..self.attendance.len() {
+            let seat = &self.attendance[role_idx];
+            if !seat.has_moved && !seat.has_forfeited {
+                self.forfeit(role_idx, step, "no legal move in the whole match");
+            }
+        }
+    }
+
+    /// Nobody wins a match that all players forfeited. A player alone gets the lowest goal.
+    fn void_if_all_forfeited(&self, ending: Ending) -> Ending {
+        let n_roles = self.attendance.len();
+        if n_roles < 2 || self.details.forfeits.len() < n_roles {
+            return ending;
+        }
+        let forfeits = self.details.forfeits.iter();
+        let absence = |forfeit: &ForfeitRecord| {
+            let mut roles = self.details.roles.iter();
+            let role_idx = roles.position(|role| *role == forfeit.role);
+            self.absence(role_idx.unwrap_or(0), forfeit.cause.clone())
+        };
+        Ending::Void {
+            absences: forfeits.map(absence).collect(),
+        }
+    }
+
+    /// STOP after a terminal state, ABORT after any other. Players that have gone are not told.
+    fn say_goodbye(&mut self, ending: &Ending) {
+        let goodbye = |seat: &Attendance| {
+            let id = self.settings.id.clone();
+            let request = match ending {
+                Ending::Terminal => Request::Stop {
+                    id,
+                    moves: self.last.clone(),
+                },
+                _ => Request::Abort { id },
+            };
+            (!seat.has_forfeited).then_some(request)
+        };
+        let requests = self.attendance.iter().map(goodbye).collect();
+        // Nothing depends on the answer, so nobody is waited for longer than a second.
+        let clock = self.settings.play_clock.min(Duration::from_secs(1));
+        self.table.ask(requests, clock, &StopFlag::new(), |_| false);
+    }
+
+    /// The goal of each role, if the match has a result.
+    fn goals(&mut self, ending: &Ending) -> Option<Vec<u8>> {
+        let has_forfeited: Vec<bool> = {
+            let forfeits = self.forfeited_roles();
+            let roles = self.details.roles.iter();
+            roles.map(|role| forfeits.contains(role)).collect()
+        };
+        match ending {
+            Ending::Terminal | Ending::Forfeit { .. } => {
+                goals_after(self.game, &mut *self.machine, &has_forfeited)
+            }
+            _ => None,
+        }
     }
 
     /// A number below `n`, by the high half of a product.
@@ -360,12 +510,32 @@ fn roles(game: &Game) -> impl Iterator<Item = RoleId> + use<> {
     RoleId::all(game.n_roles())
 }
 
-/// Terms of a game are terms; a name that is none on the wire is sent as far as it goes.
+/// The goals of a match in its last state, if the rules give them. A role that has forfeited gets its lowest goal. With
+/// two roles, the other one gets its highest.
+pub(crate) fn goals_after(
+    game: &Game,
+    machine: &mut dyn Machine,
+    has_forfeited: &[bool],
+) -> Option<Vec<u8>> {
+    let is_decided = has_forfeited.contains(&true) && has_forfeited.len() <= 2;
+    let goal = |role: RoleId| {
+        let (low, high) = game.goal_range(role);
+        match has_forfeited[role.idx()] {
+            true => Some(low),
+            false if is_decided => Some(high),
+            false => machine.goal(role),
+        }
+    };
+    let goals = roles(game).map(goal);
+    goals.map(|goal| Some(goal?.value())).collect()
+}
+
+/// A name of the game as a term; `nil` for a name that cannot be sent.
 fn term(text: &str) -> Term {
     Term::read(text).unwrap_or_else(|_| Term::read("nil").expect("it is a name"))
 }
 
-/// A state as records have it.
+/// A state in the form of match records.
 pub(crate) fn state_text(game: &Game, state: &State) -> String {
     let spaced =
         |text: &String| Term::read(text).map_or_else(|_| text.clone(), |term| term.spaced());
@@ -381,7 +551,7 @@ fn millis(time: SystemTime) -> u64 {
     since.as_millis() as u64
 }
 
-/// Letters and digits as other managers have them.
+/// A random token like those of other managers.
 fn token(seed: u64) -> String {
     const SIGNS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -1,7 +1,7 @@
-//! Is a record consistent with the rules? Plays its moves again and compares.
+//! Checks a record against the rules: plays its moves again and compares.
 //!
-//! In: a game and a record of ours or of another manager. Out: nothing, or the first thing that does not fit. Errors,
-//! times and thoughts are not looked at. [`course`] makes the states of a record from its moves.
+//! In: a game and a record of ours or of another manager. Out: nothing, or the first difference. Errors, times and search
+//! statistics are not checked. [`course`] makes the states of a record from its moves.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use agon_engine::{Game, JointMove, Machine, RoleId};
 use agon_protocol::Term;
 use thiserror::Error;
 
-use crate::record::MatchRecord;
-use crate::referee::state_text;
+use crate::record::{Ending, MatchRecord};
+use crate::referee::{goals_after, state_text};
 
-/// What does not fit.
+/// A difference between a record and the rules.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ReplayError {
-    /// Lists of different matches: there must be one state more than there are steps.
+    /// There must be one state more than there are steps.
     #[error("there are {states} states and {steps} steps")]
     Lengths {
         /// Number of states.
@@ -23,41 +23,41 @@ pub enum ReplayError {
         /// Number of steps.
         steps: usize,
     },
-    /// A state is another one.
-    #[error("state {step} is another one: {difference}")]
+    /// A state differs.
+    #[error("state {step} differs from the rules: {difference}")]
     State {
         /// Its number, from 0.
         step: usize,
-        /// A fluent that is in one of the two only.
+        /// A fluent that is in only one of the two states.
         difference: String,
     },
-    /// A step has a move too many or too few.
+    /// A step has too many or too few moves.
     #[error("step {step} has {found} moves")]
     Moves {
         /// Its number, from 1.
         step: usize,
-        /// How many it has.
+        /// Its number of moves.
         found: usize,
     },
     /// A move is not legal.
-    #[error("step {step}: `{of}` is not legal for {role}")]
+    #[error("step {step}: `{mv}` is not legal for {role}")]
     Illegal {
         /// Number of the step, from 1.
         step: usize,
         /// The role.
         role: String,
         /// The move.
-        of: String,
+        mv: String,
     },
-    /// It goes on after a terminal state, or is said to be over when it is not.
-    #[error("the match is over in another state")]
+    /// The record goes on after a terminal state, or ends in a state that is not terminal.
+    #[error("the match ends in a different state")]
     End,
-    /// The goals are others.
+    /// The goals differ.
     #[error("the goals are {expected:?}, not {found:?}")]
     Goals {
-        /// What the rules say.
+        /// The goals by the rules.
         expected: Option<Vec<u8>>,
-        /// What the record says.
+        /// The goals of the record.
         found: Option<Vec<u8>>,
     },
 }
@@ -65,7 +65,7 @@ pub enum ReplayError {
 /// Plays a record again.
 ///
 /// # Errors
-/// If something does not fit; the first such thing.
+/// The first difference.
 pub fn replay(game: &Game, record: &MatchRecord) -> Result<(), ReplayError> {
     let (states, steps) = (record.states.len(), record.moves.len());
     if states != steps + 1 {
@@ -82,11 +82,14 @@ pub fn replay(game: &Game, record: &MatchRecord) -> Result<(), ReplayError> {
             machine.advance(&joint);
         }
     }
-    if machine.is_terminal() != record.is_completed {
+    let ending = record.agon.as_ref().map(|details| &details.ending);
+    let is_decided = matches!(ending, Some(Ending::Forfeit { .. } | Ending::Void { .. }));
+    if !is_decided && machine.is_terminal() != record.is_completed {
         return Err(ReplayError::End);
     }
-    let goals = RoleId::all(game.n_roles()).map(|role| Some(machine.goal(role)?.value()));
-    let expected: Option<Vec<u8>> = goals.collect();
+    let roles = 0..game.n_roles();
+    let has_forfeited: Vec<bool> = roles.map(|idx| record.has_forfeited(idx)).collect();
+    let expected = goals_after(game, &mut *machine, &has_forfeited);
     let expected = expected.filter(|_| record.is_completed);
     if expected == record.goal_values {
         Ok(())
@@ -96,18 +99,18 @@ pub fn replay(game: &Game, record: &MatchRecord) -> Result<(), ReplayError> {
     }
 }
 
-/// How a match went, by its moves.
+/// The course of a match by its moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Course {
-    /// The states, as records have them; the initial one first.
+    /// The states in the form of match records, the initial one first.
     pub states: Vec<String>,
     /// Whether the last one is terminal.
     pub is_terminal: bool,
-    /// What it is worth to each role, if it is terminal and the rules say so.
+    /// The goals of the last state, if it is terminal and the rules give them.
     pub goal_values: Option<Vec<u8>>,
 }
 
-/// Plays moves from the initial state: as many as fit.
+/// Plays moves from the initial state, up to the first that is not legal.
 #[must_use]
 pub fn course(game: &Game, moves: &[Vec<String>]) -> Course {
     let mut machine = game.machine();
@@ -161,12 +164,12 @@ fn joint_move(
     let mut joint = Vec::with_capacity(found);
     for (role, text) in RoleId::all(found).zip(moves) {
         let legal = machine.legal_moves(role).iter();
-        let legal = legal.map(|&of| (of, game.move_text(role, of)));
-        let of = Term::read(text).ok().and_then(|term| term.pick(legal));
-        joint.push(of.ok_or_else(|| ReplayError::Illegal {
+        let legal = legal.map(|&mv| (mv, game.move_text(role, mv)));
+        let mv = Term::read(text).ok().and_then(|term| term.pick(legal));
+        joint.push(mv.ok_or_else(|| ReplayError::Illegal {
             step,
             role: game.role_name(role),
-            of: text.clone(),
+            mv: text.clone(),
         })?);
     }
     Ok(JointMove::new(joint))

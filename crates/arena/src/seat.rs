@@ -5,24 +5,24 @@ use std::time::Duration;
 
 use agon_protocol::Player;
 
-/// A player, and what the record says about it. Seats are in the order of the roles.
+/// A player and what the record says about it. Seats are in the order of the roles.
 pub struct Seat {
-    /// Who answers.
+    /// The player.
     pub player: Box<dyn Player>,
-    /// Who it is.
+    /// What the record says about the player.
     pub about: About,
-    /// How much later than its clock an answer may come: what the way to the player takes.
+    /// How much later than its clock an answer may arrive, to allow for the network.
     pub grace: Duration,
 }
 
-/// Who sits in a seat.
+/// What the record says about a player.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct About {
     /// The name of the player.
     pub name: String,
-    /// Its parameters, all of them.
+    /// All its parameters.
     pub parameters: BTreeMap<String, String>,
-    /// What it may spend on a move, in words: `1000 playouts`.
+    /// Its budget per move, as text: `1000 playouts`.
     pub budget: Option<String>,
     /// Its seed, if it has one.
     pub seed: Option<u64>,

@@ -1,8 +1,8 @@
 //! All seats of a match, each on a thread of its own, asked at the same time.
 //!
-//! A question has a number, a deadline and a stop flag of its own. When the deadline is over the flag is raised and the
-//! answer is late, whenever it comes; the next question waits in the player's queue, so that a slow player misses none. A
-//! player that never comes back is left to itself, and its thread ends when it does.
+//! Each request has a number, a deadline and a stop flag. At the deadline the flag is raised, and an answer after it is
+//! late. The next request waits in the queue of the player, so that a slow player misses none. A player that never
+//! answers keeps its thread until it does.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,22 +14,26 @@ use agon_protocol::{Failure, Player, Reply, Request, StopFlag};
 
 use crate::seat::Seat;
 
-/// So often somebody who waits looks whether the match was interrupted.
-const LOOK: Duration = Duration::from_millis(20);
-/// As good as for ever, and far from where times overflow.
+/// How often a waiting referee checks whether the match was interrupted.
+const POLL: Duration = Duration::from_millis(20);
+/// The longest deadline: practically never, and far from an overflow of [`Instant`].
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How much longer the other seats are waited for after a fatal outcome, so that several absent players are all named.
+const SETTLE: Duration = Duration::from_millis(300);
 
-/// What became of a question.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// An answer in time.
     Reply(Reply),
-    /// None in time.
+    /// No answer in time.
     Late,
-    /// The player panicked; this is what it said.
+    /// The player panicked with this message.
     Panicked(String),
-    /// Nobody waited for the answer.
+    /// The referee stopped waiting for the answer.
     Interrupted,
+    /// There was no request for this seat.
+    NotAsked,
 }
 
 /// The seats of a match.
@@ -57,7 +61,7 @@ struct Answer {
     at: Instant,
 }
 
-/// A question that is out.
+/// A request on its way.
 struct Pending {
     deadline: Instant,
     stop: StopFlag,
@@ -65,14 +69,14 @@ struct Pending {
 }
 
 impl Table {
-    /// Everybody sits down.
+    /// Starts a thread for each seat.
     pub(crate) fn new(seats: Vec<Seat>) -> Table {
         let (outbox, answers) = channel();
         let sit = |(seat_idx, seat): (usize, Seat)| {
             let (questions, inbox) = channel();
             let (grace, outbox) = (seat.grace, outbox.clone());
             let thread = thread::Builder::new().name(format!("seat {seat_idx}"));
-            // If there is no thread the inbox is gone, and asking finds that out.
+            // Without a thread the inbox is dropped, and the first request fails.
             let _ = thread.spawn(move || attend(seat_idx, seat.player, &inbox, &outbox));
             Place { questions, grace }
         };
@@ -83,39 +87,49 @@ impl Table {
         }
     }
 
-    /// Asks every seat its question and waits until all have answered, their time is over, or `stop` is raised.
+    /// Sends each seat its request, if it has one, and waits until all have answered or are late, or `stop` is raised.
+    /// After an outcome that is fatal nobody is waited for much longer.
     pub(crate) fn ask(
         &mut self,
-        requests: Vec<Request>,
+        requests: Vec<Option<Request>>,
         clock: Duration,
         stop: &StopFlag,
+        is_fatal: fn(&Outcome) -> bool,
     ) -> Vec<Outcome> {
         self.n_asked += 1;
         let mut pending: Vec<Pending> = Vec::with_capacity(requests.len());
         for (place, request) in self.places.iter().zip(requests) {
             pending.push(place.ask(self.n_asked, request, clock));
         }
+        let mut give_up: Option<Instant> = None;
         while let Some(next) = next_deadline(&pending) {
-            if stop.is_raised() {
+            let now = Instant::now();
+            if stop.is_raised() || give_up.is_some_and(|at| at <= now) {
                 break;
             }
-            let wait = next.saturating_duration_since(Instant::now());
-            match self.answers.recv_timeout(wait.min(LOOK)) {
+            let wait = next.saturating_duration_since(now);
+            match self.answers.recv_timeout(wait.min(POLL)) {
                 Ok(answer) => self.take(answer, &mut pending),
                 Err(RecvTimeoutError::Timeout) => expire(&mut pending, Instant::now()),
                 Err(RecvTimeoutError::Disconnected) => expire(&mut pending, next),
             }
+            let mut outcomes = pending
+                .iter()
+                .filter_map(|pending| pending.outcome.as_ref());
+            if give_up.is_none() && outcomes.any(is_fatal) {
+                give_up = Some(Instant::now() + SETTLE);
+            }
         }
-        let left = pending.into_iter().map(|pending| {
+        let outcomes = pending.into_iter().map(|pending| {
             pending.outcome.unwrap_or_else(|| {
                 pending.stop.raise();
                 Outcome::Interrupted
             })
         });
-        left.collect()
+        outcomes.collect()
     }
 
-    /// An answer counts if it is to the question at hand and was given in time.
+    /// An answer counts if it belongs to the current request and came in time.
     fn take(&self, answer: Answer, pending: &mut [Pending]) {
         let pending = &mut pending[answer.seat_idx];
         let is_open = answer.number == self.n_asked && pending.outcome.is_none();
@@ -126,26 +140,32 @@ impl Table {
 }
 
 impl Place {
-    fn ask(&self, number: u64, request: Request, clock: Duration) -> Pending {
+    fn ask(&self, number: u64, request: Option<Request>, clock: Duration) -> Pending {
         let stop = StopFlag::new();
-        let question = Question {
-            number,
-            request,
-            stop: stop.clone(),
+        let outcome = match request {
+            None => Some(Outcome::NotAsked),
+            Some(request) => self.send(Question {
+                number,
+                request,
+                stop: stop.clone(),
+            }),
         };
-        let gone = "there is nobody at the seat";
-        let outcome = self.questions.send(question).is_err();
-        let outcome =
-            outcome.then(|| Outcome::Reply(Reply::Failed(Failure::Connection(gone.to_owned()))));
         Pending {
             deadline: Instant::now() + (clock + self.grace).min(LONGEST),
             stop,
             outcome,
         }
     }
+
+    /// Sends a request; the outcome is known at once if the thread of the seat has ended.
+    fn send(&self, question: Question) -> Option<Outcome> {
+        let gone = || Failure::Connection("the thread of the player has ended".to_owned());
+        let sent = self.questions.send(question);
+        sent.is_err().then(|| Outcome::Reply(Reply::Failed(gone())))
+    }
 }
 
-/// When the first of those that are out is over.
+/// The first deadline of the requests without an outcome.
 fn next_deadline(pending: &[Pending]) -> Option<Instant> {
     let open = pending.iter().filter(|pending| pending.outcome.is_none());
     open.map(|pending| pending.deadline).min()
@@ -189,14 +209,14 @@ fn attend(
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 #[must_use]
 pub fn panic_words(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 #[cfg(test)]
@@ -221,8 +241,9 @@ mod tests {
 
     /// Asks everybody for INFO.
     fn ask(table: &mut Table, millis: u64) -> Vec<Outcome> {
-        let requests = table.places.iter().map(|_| Request::Info).collect();
-        table.ask(requests, Duration::from_millis(millis), &StopFlag::new())
+        let requests = table.places.iter().map(|_| Some(Request::Info)).collect();
+        let clock = Duration::from_millis(millis);
+        table.ask(requests, clock, &StopFlag::new(), |_| false)
     }
 
     #[test]
@@ -286,7 +307,38 @@ mod tests {
         let mut table = Table::new(vec![seat(wait)]);
         let stop = StopFlag::new();
         stop.raise();
-        let outcomes = table.ask(vec![Request::Info], Duration::MAX / 2, &stop);
+        let outcomes = table.ask(vec![Some(Request::Info)], Duration::MAX / 2, &stop, |_| {
+            false
+        });
         assert!(matches!(outcomes[0], Outcome::Interrupted));
+    }
+
+    #[test]
+    fn after_a_fatal_outcome_nobody_waits_for_the_clock() {
+        let wait = |_, stop: &StopFlag| {
+            while !stop.is_raised() {
+                thread::yield_now();
+            }
+            Reply::Nil
+        };
+        let refused = |_, _: &StopFlag| Reply::Failed(Failure::Refused);
+        let mut table = Table::new(vec![seat(wait), seat(refused), seat(wait)]);
+        let outcomes = table.ask(
+            vec![Some(Request::Info), Some(Request::Info), None],
+            Duration::MAX / 2,
+            &StopFlag::new(),
+            |outcome| matches!(outcome, Outcome::Reply(Reply::Failed(_))),
+        );
+        assert!(
+            matches!(
+                outcomes.as_slice(),
+                [
+                    Outcome::Interrupted,
+                    Outcome::Reply(Reply::Failed(Failure::Refused)),
+                    Outcome::NotAsked
+                ]
+            ),
+            "{outcomes:?}"
+        );
     }
 }

@@ -121,6 +121,12 @@ fn show(record: &MatchRecord) -> String {
         "{}, goals {:?}\n",
         details.ending, record.goal_values
     ));
+    for forfeit in &details.forfeits {
+        text.push_str(&format!(
+            "{} forfeits in step {}: {}\n",
+            forfeit.role, forfeit.step, forfeit.cause
+        ));
+    }
     for fault in &details.faults {
         text.push_str(&format!(
             "step {} {}: {:?} {}\n",
@@ -201,7 +207,6 @@ fn what_players_do_wrong_is_replaced_and_written_down() {
         2 => Reply::Failed(Failure::Unreadable("garbage((".to_owned())),
         3 => panic!("out of ideas"),
         4 => Reply::Failed(Failure::Empty),
-        5 => Reply::Failed(Failure::Connection("refused".to_owned())),
         _ => Reply::Nil,
     });
     let good = seat("good", |step, _| {
@@ -218,6 +223,7 @@ fn what_players_do_wrong_is_replaced_and_written_down() {
         ( take 1 ) | wait ["CE", ""] → ( ( control right ) ( sticks 1 ) )
         wait | ( take 1 ) ["CE", ""] → ( ( control Left ) ( sticks 0 ) )
         over, goals Some([0, 100])
+        Left forfeits in step 4: no legal move in the whole match
         step 1 Left: Illegal (take 9)
         step 2 Left: Unreadable garbage((
         step 3 Left: Panicked out of ideas
@@ -230,29 +236,267 @@ fn what_players_do_wrong_is_replaced_and_written_down() {
     );
 }
 
+/// Both roles walk for eight steps; the goal of each is fixed.
+const WALK: &str = "(role a) (role b) (init (at 0))
+    (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7) (succ 7 8)
+    (<= (legal ?r go) (role ?r)) (<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
+    (<= terminal (true (at 8)))
+    (<= (goal ?r 50) (role ?r) terminal) (<= (goal ?r 20) (role ?r) (not terminal))
+    (<= (goal b 70) (true never))
+    (<= (goal b 80) (true (at 3)))";
+
+/// The same with three roles, of which the last always gets 100.
+const THREE: &str = "(role a) (role b) (role c) (init (at 0))
+    (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5)
+    (<= (legal ?r go) (role ?r)) (<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
+    (<= terminal (true (at 5)))
+    (<= (goal a 40) terminal) (<= (goal b 60) terminal) (<= (goal c 100) terminal)
+    (<= (goal ?r 10) (role ?r) (not terminal))";
+
+/// A player that goes, and does not answer in these steps.
+fn silent(steps: std::ops::RangeInclusive<usize>) -> Seat {
+    seat("silent", move |step, _| match steps.contains(&step) {
+        true => Reply::Failed(Failure::Connection("connection reset".to_owned())),
+        false => says("go"),
+    })
+}
+
+fn refused_from(first: usize) -> Seat {
+    seat("refused", move |step, _| match step >= first {
+        true => Reply::Failed(Failure::Refused),
+        false => says("go"),
+    })
+}
+
 #[test]
-fn a_player_that_hangs_costs_its_clock_and_nothing_else() {
+fn three_missing_answers_in_a_row_forfeit_the_match() {
+    let seats = vec![silent(3..=9), scripted(&["go"])];
+    let record = check(
+        WALK,
+        seats,
+        &settings(),
+        expect![[r#"
+            ( ( at 0 ) ): a, b
+            go | go ["", ""] → ( ( at 1 ) )
+            go | go ["", ""] → ( ( at 2 ) )
+            go | go ["CE", ""] → ( ( at 3 ) )
+            go | go ["CE", ""] → ( ( at 4 ) )
+            go | go ["CE", ""] → ( ( at 5 ) )
+            forfeited by a, goals Some([20, 80])
+            a forfeits in step 5: three answers in a row missing
+            step 3 a: Connection connection reset
+            step 4 a: Connection connection reset
+            step 5 a: Connection connection reset
+        "#]],
+    );
+    assert!(record.is_completed && !record.is_aborted);
+    assert_eq!(
+        [record.has_forfeited(0), record.has_forfeited(1)],
+        [true, false]
+    );
+    assert_eq!(record.faults(0).to_string(), "3 (3 missing)");
+}
+
+#[test]
+fn a_player_that_answers_again_plays_on() {
+    let twice = seat("twice", |step, _| match step % 3 {
+        0 => says("go"),
+        1 => Reply::Busy,
+        _ => Reply::Nil,
+    });
+    let record = Referee::play(
+        &game(WALK),
+        vec![twice, scripted(&["go"])],
+        &settings(),
+        &mut |_| {},
+    );
+    assert_eq!(record.goal_values, Some(vec![50, 50]));
+    assert!(!record.has_forfeited(0));
+    assert_eq!(record.faults(0).missing, 6);
+    // An illegal move is an answer.
+    let illegal = seat("illegal", |step, _| match step {
+        2 | 4 => says("run"),
+        8 => says("go"),
+        _ => Reply::Failed(Failure::Empty),
+    });
+    let record = Referee::play(
+        &game(WALK),
+        vec![scripted(&["go"]), illegal],
+        &settings(),
+        &mut |_| {},
+    );
+    assert!(record.has_forfeited(1));
+    assert_eq!(record.moves.len(), 7);
+}
+
+#[test]
+fn a_refused_connection_forfeits_at_once() {
+    check(
+        WALK,
+        vec![scripted(&["go"]), refused_from(2)],
+        &settings(),
+        expect![[r#"
+            ( ( at 0 ) ): a, b
+            go | go ["", ""] → ( ( at 1 ) )
+            go | go ["", "CE"] → ( ( at 2 ) )
+            forfeited by b, goals Some([50, 20])
+            b forfeits in step 2: connection refused
+            step 2 b: Refused 
+        "#]],
+    );
+}
+
+#[test]
+fn the_others_play_on_in_games_of_more_than_two() {
+    let seats = vec![scripted(&["go"]), scripted(&["go"]), refused_from(3)];
+    let record = check(
+        THREE,
+        seats,
+        &settings(),
+        expect![[r#"
+            ( ( at 0 ) ): a, b, c
+            go | go | go ["", "", ""] → ( ( at 1 ) )
+            go | go | go ["", "", ""] → ( ( at 2 ) )
+            go | go | go ["", "", "CE"] → ( ( at 3 ) )
+            go | go | go ["", "", "CE"] → ( ( at 4 ) )
+            go | go | go ["", "", "CE"] → ( ( at 5 ) )
+            over, goals Some([40, 60, 10])
+            c forfeits in step 3: connection refused
+            step 3 c: Refused 
+            step 4 c: Forfeited 
+            step 5 c: Forfeited 
+        "#]],
+    );
+    let mut cheated = record.clone();
+    cheated.goal_values = Some(vec![40, 60, 100]);
+    assert!(replay(&game(THREE), &cheated).is_err());
+}
+
+#[test]
+fn a_match_that_everybody_forfeits_is_void() {
+    for sheet in [WALK, THREE] {
+        let n_roles = game(sheet).n_roles();
+        // The network fails for all, for the first player a step earlier.
+        let seats = (0..n_roles).map(|idx| silent(1 + idx.min(1)..=9)).collect();
+        let record = Referee::play(&game(sheet), seats, &settings(), &mut |_| {});
+        assert_eq!(replay(&game(sheet), &record), Ok(()));
+        assert_eq!(
+            (record.goal_values.clone(), record.is_aborted),
+            (None, true)
+        );
+        assert_eq!(record.absences().len(), n_roles);
+        assert_eq!(
+            record.absences()[0].to_string(),
+            "silent (a): three answers in a row missing"
+        );
+    }
+}
+
+#[test]
+fn a_player_alone_that_stops_answering_gets_its_lowest_goal() {
+    let sheet = LAMP.replace("(goal robot 0)", "(goal robot 5)");
+    let lost = seat("lost", |step, _| match step {
+        1 => says("sleep"),
+        _ => Reply::Failed(Failure::Refused),
+    });
+    let record = Referee::play(&game(&sheet), vec![lost], &settings(), &mut |_| {});
+    assert_eq!(replay(&game(&sheet), &record), Ok(()));
+    assert_eq!(record.goal_values, Some(vec![5]));
+}
+
+#[test]
+fn a_player_without_any_legal_move_of_its_own_forfeits() {
+    // It would win: both show the same.
+    let seats = vec![scripted(&["3"]), scripted(&["1"])];
+    for seed in 0..8 {
+        let settings = Settings { seed, ..settings() };
+        let seats = vec![scripted(&["3"]), scripted(&["1"])];
+        let record = Referee::play(&game(FINGERS), seats, &settings, &mut |_| {});
+        assert_eq!(record.goal_values, Some(vec![0, 100]));
+    }
+    check(
+        FINGERS,
+        seats,
+        &settings(),
+        expect![[r#"
+            ( start ): even, odd
+            2 | 1 ["IL 3", ""] → ( shown )
+            over, goals Some([0, 100])
+            even forfeits in step 1: no legal move in the whole match
+            step 1 even: Illegal 3
+        "#]],
+    );
+}
+
+/// A player that answers START like this and would then play.
+struct Starts(fn() -> Reply);
+
+impl Player for Starts {
+    fn answer(&mut self, request: Request, _: &StopFlag) -> Reply {
+        match request {
+            Request::Start { .. } => (self.0)(),
+            Request::Play { .. } => says("go"),
+            _ => Reply::Aborted,
+        }
+    }
+}
+
+#[test]
+fn a_match_whose_players_do_not_start_is_void() {
+    let starts = |name: &str, reply| {
+        let about = About {
+            name: name.to_owned(),
+            ..About::default()
+        };
+        Seat::new(Box::new(Starts(reply)), about)
+    };
+    let ready = || starts("ready", || Reply::Ready);
+    let refused = || starts("refused", || Reply::Failed(Failure::Refused));
+    let busy = starts("busy", || Reply::Busy);
+    let empty = starts("empty", || Reply::Failed(Failure::Empty));
+    for (seats, expected) in [
+        (vec![refused(), ready()], "refused (a): connection refused"),
+        (vec![ready(), busy], "busy (b): answered `busy` to START"),
+        (
+            vec![refused(), empty],
+            "refused (a): connection refused; empty (b): answered nothing to START",
+        ),
+    ] {
+        let mut n_events = 0;
+        let record = Referee::play(&game(WALK), seats, &settings(), &mut |_| n_events += 1);
+        assert_eq!(replay(&game(WALK), &record), Ok(()));
+        assert_eq!(record.goal_values, None);
+        assert_eq!((record.moves.len(), n_events), (0, 0));
+        assert!(record.is_aborted && !record.is_completed);
+        let ending = record.agon.expect("it is ours").ending;
+        assert_eq!(ending.to_string(), format!("void: {expected}"));
+    }
+    // Any other text is an answer.
+    let odd = starts("odd", || {
+        Reply::Failed(Failure::Unreadable("ok :-)".to_owned()))
+    });
+    let record = Referee::play(&game(WALK), vec![ready(), odd], &settings(), &mut |_| {});
+    assert_eq!(record.goal_values, Some(vec![50, 50]));
+}
+
+#[test]
+fn a_player_that_hangs_costs_three_clocks_and_forfeits() {
     let (keep, gate): (Sender<()>, Receiver<()>) = channel();
     let hanging = seat("hanging", move |_, _| {
         let _ = gate.recv();
-        says("sleep")
+        says("go")
     });
     let settings = Settings {
-        play_clock: Duration::from_millis(20),
-        seed: 3,
+        play_clock: Duration::from_millis(500),
         ..settings()
     };
-    let game = game(LAMP);
-    let record = Referee::play(&game, vec![hanging], &settings, &mut |_| {});
+    let seats = vec![scripted(&["go"]), hanging];
+    let record = Referee::play(&game(WALK), seats, &settings, &mut |_| {});
     drop(keep);
-    assert_eq!(replay(&game, &record), Ok(()));
-    assert!(record.is_completed);
-    assert_eq!(record.n_errors(0), record.moves.len());
-    assert!(
-        record.errors[1..].iter().all(|row| row == &["TO"]),
-        "{:?}",
-        record.errors
-    );
+    assert_eq!(replay(&game(WALK), &record), Ok(()));
+    assert_eq!(record.goal_values, Some(vec![50, 20]));
+    assert_eq!(record.errors[1..], [["", "TO"], ["", "TO"], ["", "TO"]]);
+    assert_eq!(record.faults(1).to_string(), "3 (3 late)");
 }
 
 #[test]
@@ -275,11 +519,11 @@ fn a_player_that_is_late_once_is_in_time_again() {
 #[test]
 fn the_same_seed_draws_the_same_moves() {
     let play = |seed| {
-        let silent = || seat("silent", |_, _| Reply::Nil);
+        let illegal = || seat("illegal", |_, _| says("(take 9)"));
         let settings = Settings { seed, ..settings() };
         Referee::play(
             &game(STICKS),
-            vec![silent(), silent()],
+            vec![illegal(), illegal()],
             &settings,
             &mut |_| {},
         )
@@ -306,7 +550,7 @@ fn an_interrupted_match_has_a_valid_record() {
         expect![[r#"
         ( ( lamp off ) ): robot
         sleep [""] → ( ( lamp off ) )
-        called off, goals None
+        interrupted, goals None
     "#]],
     );
 }
@@ -326,7 +570,7 @@ fn a_match_that_never_ends_is_cut() {
         sleep [""] → ( ( lamp off ) )
         sleep [""] → ( ( lamp off ) )
         sleep [""] → ( ( lamp off ) )
-        it does not end, goals None
+        step limit reached, goals None
     "#]],
     );
     assert_eq!(
@@ -413,7 +657,7 @@ fn a_record_that_was_tampered_with_does_not_replay() {
     );
     assert_eq!(
         tampered(&|record| record.moves[0][0] = "sleep".to_owned()),
-        "state 1 is another one: (lamp off)"
+        "state 1 differs from the rules: (lamp off)"
     );
     assert_eq!(
         tampered(&|record| record.moves[0].clear()),
@@ -421,7 +665,7 @@ fn a_record_that_was_tampered_with_does_not_replay() {
     );
     assert_eq!(
         tampered(&|record| record.is_completed = false),
-        "the match is over in another state"
+        "the match ends in a different state"
     );
     assert_eq!(
         replay(&game, &MatchRecord::default()),

@@ -1,7 +1,7 @@
-//! Ground program → network, one gate per conjunction and per disjunction.
+//! Builds the network of a ground program: one gate per conjunction and per disjunction.
 //!
-//! Atoms are built in the order of their dependencies. Where atoms of one state depend on each other in a circle, a
-//! depth-first walk cuts it at the atoms it comes back to, and those become loops.
+//! Atoms are built in the order of their dependencies. Where atoms of one state depend on each other in a cycle, the
+//! depth-first traversal cuts the cycle at the atoms that it reaches again, and those become loops.
 
 use agon_ground::{AtomId, GroundProgram, Truth};
 
@@ -39,14 +39,15 @@ pub fn build(program: &GroundProgram) -> Network {
 struct Construction<'a> {
     program: &'a GroundProgram,
     builder: Builder,
-    /// The signal of each atom that is built, or begun and cut.
+    /// The signal of each atom that is built, or that is a cut loop.
     signals: Vec<Option<Signal>>,
     is_loop: Vec<bool>,
     scratch: (Vec<Signal>, Vec<Signal>),
 }
 
 impl Construction<'_> {
-    /// Builds an atom and everything it needs. The walk has its own stack: rules may chain as long as they like.
+    /// Builds an atom and everything it depends on. The traversal uses an explicit stack, because chains of rules may
+    /// be arbitrarily long.
     fn visit(&mut self, root: AtomId) {
         let mut path: Vec<(AtomId, Vec<AtomId>)> = Vec::new();
         let mut is_open = rustc_hash::FxHashSet::default();
@@ -66,7 +67,7 @@ impl Construction<'_> {
                 continue;
             }
             if is_open.contains(&need) {
-                // The circle is cut here.
+                // Cut the cycle here.
                 self.is_loop[need.0 as usize] = true;
                 self.signals[need.0 as usize] = Some(self.builder.new_loop());
                 continue;
@@ -89,7 +90,7 @@ impl Construction<'_> {
         needs
     }
 
-    /// All that an atom needs is built: build it.
+    /// Builds an atom whose dependencies are all built.
     fn close(&mut self, atom: AtomId) {
         let (mut bodies, mut body) = std::mem::take(&mut self.scratch);
         bodies.clear();
@@ -97,7 +98,7 @@ impl Construction<'_> {
             body.clear();
             for literal in literals {
                 let signal =
-                    self.signals[literal.atom().0 as usize].expect("needs are built before");
+                    self.signals[literal.atom().0 as usize].expect("dependencies are built first");
                 body.push(signal.complement_if(literal.is_negated()));
             }
             bodies.push(self.builder.and(&body));
@@ -128,7 +129,7 @@ impl Construction<'_> {
         let mut first_input = 0;
         let mut roles = Vec::with_capacity(program.roles.len());
         for role in &program.roles {
-            let legal = role.moves.iter().map(|of| self.truth(of.legal)).collect();
+            let legal = role.moves.iter().map(|mv| self.truth(mv.legal)).collect();
             let goals = role
                 .goals
                 .iter()

@@ -1,7 +1,8 @@
-//! The façade: a game compiled for play, whichever engine can run it.
+//! The façade: a game compiled for play on the fastest engine that can run it.
 //!
-//! A game that grounds within its limits is a network and runs on the scalar engine; any other runs on the
-//! interpreter, and says why. Immutable and shared: machines are the scratch memory of one thread.
+//! A game that can be grounded within its limits becomes a network and runs on the scalar engine. Any other game runs
+//! on the interpreter, and [`Game::ground_error`] says why. A game is immutable and shared; machines are the scratch
+//! memory of one thread.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,7 +22,7 @@
 
 use std::sync::Arc;
 
-use agon_gdl::Rules;
+use agon_gdl::{RelationId, Rules};
 use agon_ground::{GroundError, GroundLimits, ground};
 
 use crate::grounded::Grounded;
@@ -29,7 +30,7 @@ use crate::interpreter::{Interpreter, InterpreterError};
 use crate::lanes::{Lanes, LanesOptions};
 use crate::machine::Machine;
 use crate::optimize::Pass;
-use crate::state::{MoveId, RoleId, State};
+use crate::state::{Goal, MoveId, RoleId, State};
 
 /// A game compiled for play.
 pub struct Game {
@@ -43,11 +44,11 @@ enum Engine {
 }
 
 impl Game {
-    /// Compiles a game: grounds it within the limits, or falls back to the interpreter. `stop` is asked while it
-    /// grounds; when it answers true, the interpreter it is.
+    /// Compiles a game: grounds it within the limits, or falls back to the interpreter. `stop` is polled while
+    /// grounding; when it returns true, the game runs on the interpreter.
     ///
     /// # Errors
-    /// If not even the interpreter can run it.
+    /// If the interpreter cannot run the game either.
     pub fn compile(
         rules: Arc<Rules>,
         limits: &GroundLimits,
@@ -62,10 +63,10 @@ impl Game {
         Ok(Game { rules, engine })
     }
 
-    /// Compiles a game into a network and nothing else.
+    /// Compiles a game into a network, without falling back to the interpreter.
     ///
     /// # Errors
-    /// If it does not ground within the limits, or `stop` answers true.
+    /// If the game cannot be grounded within the limits, or `stop` returns true.
     pub fn network(
         rules: Arc<Rules>,
         limits: &GroundLimits,
@@ -76,24 +77,24 @@ impl Game {
         Ok(Game { rules, engine })
     }
 
-    /// A game on the interpreter, without trying anything else.
+    /// Compiles a game for the interpreter, without trying to ground it.
     ///
     /// # Errors
-    /// If the interpreter cannot run it.
+    /// If the interpreter cannot run the game.
     pub fn interpret(rules: Arc<Rules>) -> Result<Game, InterpreterError> {
         Interpreter::new(rules).map(Game::interpreted)
     }
 
-    /// A game on the interpreter as soon as it can be had, and slower for it: see [`Interpreter::quick`].
+    /// Compiles a game for the interpreter in the shortest possible time; play is slower. See [`Interpreter::quick`].
     ///
     /// # Errors
-    /// If the interpreter cannot run it.
+    /// If the interpreter cannot run the game.
     pub fn interpret_quickly(rules: Arc<Rules>) -> Result<Game, InterpreterError> {
         Interpreter::quick(rules).map(Game::interpreted)
     }
 
     fn interpreted(interpreter: Interpreter) -> Game {
-        // Nobody has tried to ground it.
+        // Grounding was not attempted.
         let error = GroundError::Stopped {
             rule: String::new(),
             line: 0,
@@ -103,13 +104,13 @@ impl Game {
         Game { rules, engine }
     }
 
-    /// The rules that it was compiled from.
+    /// The rules that the game was compiled from.
     #[must_use]
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
     }
 
-    /// The ground game, if it grounds.
+    /// The ground game, if the game could be grounded.
     #[must_use]
     pub fn grounded(&self) -> Option<&Arc<Grounded>> {
         match &self.engine {
@@ -118,7 +119,7 @@ impl Game {
         }
     }
 
-    /// Why it does not ground, if it does not.
+    /// Why the game could not be grounded, if so.
     #[must_use]
     pub fn ground_error(&self) -> Option<&GroundError> {
         match &self.engine {
@@ -133,10 +134,43 @@ impl Game {
         self.rules.roles.len()
     }
 
-    /// The name of a role as the sheet spells it.
+    /// The name of a role as spelled in the sheet.
     #[must_use]
     pub fn role_name(&self, role: RoleId) -> String {
         self.rules.term_text(&self.rules.roles[role.idx()])
+    }
+
+    /// The lowest and the highest goal that the rules can give a role in any state. 0 and 100 where that is unknown: the
+    /// rules give the role no goal, or the game does not ground and a goal value is a variable.
+    #[must_use]
+    pub fn goal_range(&self, role: RoleId) -> (Goal, Goal) {
+        let goals = match &self.engine {
+            Engine::Network(grounded) => grounded.possible_goals(role),
+            Engine::Interpreter(..) => self.written_goals(role).unwrap_or_default(),
+        };
+        let bound = |goal: Option<Goal>, value| goal.or_else(|| Goal::new(value));
+        let low = bound(goals.iter().min().copied(), 0).expect("0 is a goal");
+        let high = bound(goals.iter().max().copied(), 100).expect("100 is a goal");
+        (low, high)
+    }
+
+    /// The goal values in the heads of the rules; `None` if one of them is a variable.
+    fn written_goals(&self, role: RoleId) -> Option<Vec<Goal>> {
+        let role = &self.rules.roles[role.idx()];
+        let heads = self.rules.rules.iter().map(|rule| &rule.head);
+        let mut goals = Vec::new();
+        for head in heads.filter(|head| head.relation == RelationId::GOAL) {
+            let [who, value] = &*head.args else { continue };
+            if who.is_ground() && who != role {
+                continue;
+            }
+            if !value.is_ground() {
+                return None;
+            }
+            let value = self.rules.term_text(value).parse();
+            goals.extend(value.ok().and_then(Goal::new));
+        }
+        Some(goals)
     }
 
     /// The initial state.
@@ -157,7 +191,7 @@ impl Game {
         }
     }
 
-    /// Lanes without jobs, for many playouts at once, if the game grounds.
+    /// Lanes without jobs, for many simultaneous playouts, if the game could be grounded.
     #[must_use]
     pub fn lanes(&self, options: &LanesOptions) -> Option<Lanes> {
         self.grounded().map(|grounded| grounded.lanes(options))
@@ -174,19 +208,56 @@ impl Game {
 
     /// A move of a role as text, in the spelling of the sheet.
     #[must_use]
-    pub fn move_text(&self, role: RoleId, of: MoveId) -> String {
+    pub fn move_text(&self, role: RoleId, mv: MoveId) -> String {
         match &self.engine {
-            Engine::Network(grounded) => grounded.move_text(role, of),
-            Engine::Interpreter(interpreter, _) => interpreter.move_text(of),
+            Engine::Network(grounded) => grounded.move_text(role, mv),
+            Engine::Interpreter(interpreter, _) => interpreter.move_text(mv),
         }
     }
 
-    /// The move of a role with this text, if it is one; case is ignored where that is unambiguous.
+    /// The move of a role with this text, if there is one; case is ignored where that is unambiguous.
     #[must_use]
     pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
         match &self.engine {
             Engine::Network(grounded) => grounded.find_move(role, text),
             Engine::Interpreter(interpreter, _) => interpreter.find_move(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lowest and highest goal of each role, with and without grounding.
+    fn check(sheet: &str, grounded: &[(u8, u8)], interpreted: &[(u8, u8)]) {
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.expect("it is well-formed"));
+        let network = Game::compile(Arc::clone(&rules), &GroundLimits::default(), &|| false);
+        let network = network.expect("it runs");
+        assert!(network.grounded().is_some());
+        let slow = Game::interpret(rules).expect("it runs");
+        for (game, expected) in [(network, grounded), (slow, interpreted)] {
+            let range = |role| {
+                let (low, high) = game.goal_range(role);
+                (low.value(), high.value())
+            };
+            let ranges: Vec<(u8, u8)> = RoleId::all(game.n_roles()).map(range).collect();
+            assert_eq!(ranges, expected);
+        }
+    }
+
+    #[test]
+    fn the_rules_bound_the_goals_of_each_role() {
+        let frame = "(role a) (role b) (init p) (legal a go) (legal a stay) (legal b go)
+            (<= (next p) (does a go)) (<= terminal (true p))";
+        let goals = "(<= (goal a 30) (true p)) (<= (goal a 70) (not (true p))) (goal b 50)";
+        let expected = [(30, 70), (50, 50)];
+        check(&format!("{frame} {goals}"), &expected, &expected);
+        // Values that are variables need the ground program; a goal that nobody defines has no bounds.
+        let goals = "(worth 20) (worth 60) (<= (goal a ?n) (worth ?n) (true (has ?n)))
+            (<= (next (has ?n)) (worth ?n) (true p)) (<= (goal b 10) (true never))";
+        let sheet = format!("{frame} {goals}");
+        check(&sheet, &[(20, 60), (0, 100)], &[(0, 100), (10, 10)]);
     }
 }

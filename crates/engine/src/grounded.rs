@@ -1,8 +1,8 @@
-//! A game that grounds: its program, its network, and machines on it.
+//! A grounded game: its program, its network, and machines that run it.
 
 use std::sync::{Arc, OnceLock};
 
-use agon_ground::{GroundProgram, TermId, TermView};
+use agon_ground::{GroundProgram, TermId, TermView, Truth};
 
 use crate::build::build;
 use crate::lanes::decisive::{self, Decisive};
@@ -12,21 +12,21 @@ use crate::optimize::{Optimized, Pass, optimize};
 use crate::scalar::{ScalarMachine, ScalarProgram};
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
-/// A ground game with its network. Immutable; shared between threads.
+/// A ground game with its network. Immutable and shared between threads.
 pub struct Grounded {
     program: GroundProgram,
     optimized: Optimized,
     scalar: Arc<ScalarProgram>,
-    /// Per role and goal value of the program: the goal, if it is one.
+    /// Per role and goal value of the program: the goal, if the value is valid.
     goals: Vec<Vec<Option<Goal>>>,
     initial: State,
-    /// Laid out for lanes when somebody asks for it.
+    /// The layout for lanes, made on first use.
     lanes: OnceLock<Arc<LanesProgram>>,
     decisive: OnceLock<Option<Decisive>>,
 }
 
 impl Grounded {
-    /// Builds the network of a program and optimises it by these passes.
+    /// Builds the network of a program and optimises it with these passes.
     #[must_use]
     pub fn new(program: GroundProgram, passes: &[Pass]) -> Grounded {
         let initial = initial_state(&program);
@@ -40,7 +40,7 @@ impl Grounded {
         let goals = program
             .roles
             .iter()
-            .map(|role| role.goals.iter().map(|of| goal(of.value)).collect())
+            .map(|role| role.goals.iter().map(|value| goal(value.value)).collect())
             .collect();
         Grounded {
             optimized,
@@ -53,13 +53,13 @@ impl Grounded {
         }
     }
 
-    /// The ground program, as the grounder made it.
+    /// The ground program.
     #[must_use]
     pub fn program(&self) -> &GroundProgram {
         &self.program
     }
 
-    /// The networks, one per phase, and what each pass of the optimiser did.
+    /// The networks, one per phase, and the effect of each optimiser pass.
     #[must_use]
     pub fn optimized(&self) -> &Optimized {
         &self.optimized
@@ -80,13 +80,13 @@ impl Grounded {
         }
     }
 
-    /// The game laid out for lanes on this CPU; made when it is first asked for.
+    /// The layout of the game for lanes on this CPU, made on first use.
     #[must_use]
     pub fn lanes_program(&self) -> &Arc<LanesProgram> {
         self.lay_out(&LayoutOptions::default())
     }
 
-    /// The game laid out for lanes in this way, unless somebody has asked for it before: then it stays as it is.
+    /// Lays the game out for lanes with these options. If a layout exists already, it is returned unchanged.
     pub fn lay_out(&self, options: &LayoutOptions) -> &Arc<LanesProgram> {
         self.lanes
             .get_or_init(|| Arc::new(LanesProgram::new(self, options)))
@@ -97,19 +97,20 @@ impl Grounded {
         self.decisive.get_or_init(make).as_ref()
     }
 
-    /// The same for playouts in which wins at once are made and prevented; none if there is hardly ever anything to be seen.
+    /// The program for playouts with decisive moves, in which immediate wins are made and prevented; `None` if they
+    /// would hardly ever occur.
     #[must_use]
     pub fn decisive_program(&self) -> Option<&Arc<LanesProgram>> {
         self.decisive().map(|decisive| &decisive.lanes)
     }
 
-    /// A machine for such playouts in the initial state: it offers only the moves that they make.
+    /// A machine for such playouts in the initial state. It offers only the moves that such playouts make.
     #[must_use]
     pub fn decisive_machine(&self) -> Option<ScalarMachine> {
         self.decisive().map(|decisive| decisive.scalar.machine())
     }
 
-    /// Lanes without jobs: scratch memory of one thread that plays many playouts at once.
+    /// Lanes without jobs: scratch memory of one thread that runs many playouts at once.
     #[must_use]
     pub fn lanes(&self, options: &LanesOptions) -> Lanes {
         let all = self.lanes_program();
@@ -120,12 +121,20 @@ impl Grounded {
         Lanes::with(Arc::clone(played), Arc::clone(all), options)
     }
 
-    /// Per role, what each goal value of the program is worth, if it is a goal.
+    /// Per role, the goal of each goal value of the program, if the value is valid.
     pub(crate) fn goal_values(&self) -> &[Vec<Option<Goal>>] {
         &self.goals
     }
 
-    /// What the state that an engine is in is worth to a role, if exactly one goal holds.
+    /// The goals of a role that hold in some state.
+    pub(crate) fn possible_goals(&self, role: RoleId) -> Vec<Goal> {
+        let values = self.program.roles[role.idx()].goals.iter();
+        let goals = values.zip(&self.goals[role.idx()]);
+        let possible = goals.filter(|(value, _)| value.holds != Truth::Never);
+        possible.filter_map(|(_, goal)| *goal).collect()
+    }
+
+    /// The goal of a role in the machine's state, if exactly one goal holds.
     #[must_use]
     pub fn goal(&self, scalar: &mut ScalarMachine, role: RoleId) -> Option<Goal> {
         let mut values = scalar.goal_indexes(role);
@@ -151,28 +160,28 @@ impl Grounded {
 
     /// A move of a role as text.
     #[must_use]
-    pub fn move_text(&self, role: RoleId, of: MoveId) -> String {
+    pub fn move_text(&self, role: RoleId, mv: MoveId) -> String {
         self.program
-            .term_text(self.program.roles[role.idx()].moves[of.0 as usize].term)
+            .term_text(self.program.roles[role.idx()].moves[mv.0 as usize].term)
     }
 
-    /// The move of a role with this text, if it is ever legal. The exact spelling comes first; otherwise case is
-    /// ignored, for peers that shout.
+    /// The move of a role with this text, if it is ever legal. An exact match comes first; otherwise case is ignored,
+    /// for peers that change it.
     #[must_use]
     pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
         let wanted = normal(text);
         let moves = &self.program.roles[role.idx()].moves;
-        let at = |is_it: &dyn Fn(&str) -> bool| {
+        let find = |matches: &dyn Fn(&str) -> bool| {
             moves
                 .iter()
-                .position(|of| is_it(&self.program.term_text(of.term)))
+                .position(|mv| matches(&self.program.term_text(mv.term)))
                 .map(|idx| MoveId(idx as u32))
         };
-        at(&|text| text == wanted).or_else(|| at(&|text| text.eq_ignore_ascii_case(&wanted)))
+        find(&|text| text == wanted).or_else(|| find(&|text| text.eq_ignore_ascii_case(&wanted)))
     }
 }
 
-/// A term with one blank between its parts.
+/// A term with a single space between its parts.
 fn normal(text: &str) -> String {
     let spaced = text.replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -199,13 +208,13 @@ pub struct GroundedMachine {
 }
 
 impl GroundedMachine {
-    /// The game that it runs.
+    /// The game that the machine runs.
     #[must_use]
     pub fn game(&self) -> &Arc<Grounded> {
         &self.game
     }
 
-    /// The engine underneath, for loops that play at full speed.
+    /// The underlying scalar machine, for inner loops.
     #[must_use]
     pub fn into_scalar(self) -> ScalarMachine {
         self.scalar

@@ -1,9 +1,9 @@
-//! The order in which a network is evaluated: levels, and the components that recursion makes.
+//! The evaluation order of a network: levels, and the components made by recursion.
 //!
-//! A gate has a higher level than everything it reads. A component, the gates that depend on each other through loops,
-//! has an interval of levels of its own: it *opens* below its first gate, where its loops are reset, and *closes* above
-//! its last, where the loops are set to their definitions and, if that changed something, its gates are evaluated
-//! again. Whoever reads a component from outside stands above its close.
+//! A gate has a higher level than everything it reads. A component (the gates that depend on each other through loops)
+//! has its own interval of levels. It *opens* below its first gate, where its loops are reset. It *closes* above its
+//! last gate, where the loops are set to their definitions; if that changes a value, its gates are evaluated again.
+//! Readers outside the component have levels above its close.
 
 use crate::network::{Network, Node, NodeId, Signal};
 
@@ -18,9 +18,9 @@ pub(crate) struct Component {
 
 /// Levels of all nodes.
 pub(crate) struct Levels {
-    /// Per node.
+    /// The level of each node.
     pub(crate) level: Vec<u32>,
-    /// Per node: its component, or `NONE`.
+    /// The component of each node, or `NONE`.
     pub(crate) component: Vec<u32>,
     pub(crate) components: Vec<Component>,
     pub(crate) n_levels: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Levels {
 
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Computes levels. Nodes are in an order in which gates follow what they read, loops apart.
+/// Computes levels. Nodes are in an order in which gates follow what they read, except loops.
 pub(crate) fn levels(network: &Network) -> Levels {
     let cyclic = cyclic_components(network);
     let n_nodes = network.n_nodes();
@@ -45,7 +45,7 @@ pub(crate) fn levels(network: &Network) -> Levels {
         let loops = members
             .iter()
             .filter_map(|&member| match network.node(NodeId(member)) {
-                Node::Loop(of) => Some(of),
+                Node::Loop(idx) => Some(idx),
                 _ => None,
             });
         levels.components.push(Component {
@@ -73,7 +73,7 @@ pub(crate) fn levels(network: &Network) -> Levels {
 }
 
 impl Levels {
-    /// The lowest level at which a reader of the node may stand.
+    /// The lowest level that a reader of the node may have.
     fn after(&self, node: NodeId) -> u32 {
         match self.component[node.idx()] {
             NONE => self.level[node.idx()] + 1,
@@ -90,7 +90,7 @@ impl Levels {
             .filter(|node| self.component[node.idx()] != own);
         let open = outside.map(|node| self.after(node)).max().unwrap_or(0);
         let mut close = open + 1;
-        // Members are in node order, so a gate comes after the gates that it reads; loops stand at the opening.
+        // Members are in node order, so a gate comes after the gates that it reads; loops are at the opening.
         for &member in members {
             let node = NodeId(member);
             let inside = network.inputs_of(node).iter().map(|signal| signal.node());
@@ -114,10 +114,10 @@ impl Levels {
     }
 }
 
-/// What a node needs to be known: a gate its inputs, a loop its definition.
+/// What a node depends on: the inputs of a gate, the definition of a loop.
 fn reads(network: &Network, node: NodeId) -> &[Signal] {
     match network.node(node) {
-        Node::Loop(of) => &network.loops[of as usize..=of as usize],
+        Node::Loop(idx) => &network.loops[idx as usize..=idx as usize],
         _ => network.inputs_of(node),
     }
 }
@@ -127,7 +127,7 @@ enum Unit {
     Component(usize),
 }
 
-/// Nodes and components, each after all that it reads.
+/// Nodes and components in topological order: each after everything that it reads.
 fn topological(network: &Network, levels: &Levels, cyclic: &[Vec<u32>]) -> Vec<Unit> {
     let n_nodes = network.n_nodes();
     if cyclic.is_empty() {
@@ -171,7 +171,7 @@ fn topological(network: &Network, levels: &Levels, cyclic: &[Vec<u32>]) -> Vec<U
     order
 }
 
-/// The components that hold a loop, each with its members in node order.
+/// The components that contain a loop, each with its members in node order.
 fn cyclic_components(network: &Network) -> Vec<Vec<u32>> {
     if network.loops.is_empty() {
         return Vec::new();

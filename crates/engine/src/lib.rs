@@ -23,10 +23,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** this crate does no I/O, prints nothing, reads no environment, knows neither time nor search.
-//! **Invariant:** what is compiled never changes and is shared between threads; what changes belongs to one thread. The
-//! one exception is the append-only term table of the [`Interpreter`], since its states are made of terms.
-//! **Invariant:** the interpreter shares no evaluation code with the grounder: each is the other's check.
+//! **Invariant:** this crate does no I/O, prints nothing, reads no environment, and uses neither clock nor search.
+//! **Invariant:** compiled games are immutable and shared between threads; mutable state belongs to one thread. The
+//! only exception is the append-only term table of the [`Interpreter`], because its states consist of terms.
+//! **Invariant:** the interpreter shares no evaluation code with the grounder, so that each can be tested against the
+//! other.
 
 mod build;
 mod game;

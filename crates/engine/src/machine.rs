@@ -1,8 +1,8 @@
-//! What every engine can do with one state on one thread: the trait [`Machine`].
+//! The trait [`Machine`]: what every engine can do with one state on one thread.
 //!
-//! A machine is scratch memory that holds one state. Load a state, ask about it, step on. Validity of the rules was
-//! settled when the game was built, so nothing here returns a `Result`; an engine that can still fail on one state
-//! (the interpreter, when a hostile sheet exceeds its budget) answers as if nothing held and keeps the reason in
+//! A machine is scratch memory that holds one state: load a state, query it, advance. The rules were validated when the
+//! game was compiled, so nothing here returns a `Result`. An engine that can still fail on a state (the interpreter,
+//! when a hostile sheet exceeds its budget) answers as if nothing held, and reports the reason in
 //! [`Machine::take_fault`].
 
 use std::error::Error;
@@ -12,31 +12,31 @@ use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 /// Why a machine could not answer.
 pub type Fault = Box<dyn Error + Send + Sync>;
 
-/// One state, one thread.
+/// An engine in one state, on one thread.
 pub trait Machine {
-    /// Goes to this state.
+    /// Moves to this state.
     fn load(&mut self, state: &State);
 
-    /// The state it is in.
+    /// The current state.
     fn state(&self) -> State;
 
-    /// Whether the match is over in this state.
+    /// Whether the state is terminal.
     fn is_terminal(&self) -> bool;
 
-    /// The legal moves of a role, each once, in an order that depends on the state only. Empty where the rules give a
-    /// role no move.
+    /// The legal moves of a role, without duplicates, in an order that depends only on the state. Empty if the rules
+    /// give the role no move.
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId];
 
-    /// What this state is worth to a role, if exactly one whole number from 0 to 100 can be derived.
+    /// The goal of a role in this state, if exactly one integer from 0 to 100 can be derived.
     fn goal(&mut self, role: RoleId) -> Option<Goal>;
 
-    /// Every value that can be derived as the goal of a role, as the sheet spells it, sorted.
+    /// Every value that can be derived as the goal of a role, as spelled in the sheet, sorted.
     fn goals(&mut self, role: RoleId) -> Vec<String>;
 
-    /// Goes to the state after this joint move.
+    /// Moves to the state after this joint move.
     fn advance(&mut self, joint: &JointMove);
 
-    /// Why one of the answers since the last call was not the true one; `None`, always, from engines that cannot fail.
+    /// Why an answer since the last call was wrong. Engines that cannot fail always return `None`.
     fn take_fault(&mut self) -> Option<Fault> {
         None
     }

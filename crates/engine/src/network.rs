@@ -1,11 +1,11 @@
-//! A game as a Boolean network: one kind of gate, an AND of any number of signals, each plain or complemented.
+//! A game as a Boolean network with one kind of gate: an AND of any number of signals, each plain or complemented.
 //!
 //! Nodes are numbered so that a gate comes after everything it reads. State bits (*bases*) and moves (*inputs*) are
-//! given, gates are computed. Rules that recurse within one state would make a circle; it is cut at *loops*: a loop
-//! is read like a given bit, and its definition says what it must become. Their values are the least fixpoint: all
-//! false, then true where the definition is true, until nothing changes.
+//! given, gates are computed. Rules that are recursive within one state would make a cycle. It is cut at *loops*: a
+//! loop is read like a given bit, and has a definition. The values of loops are the least fixpoint: all are false at
+//! first, then each becomes true if its definition is true, until nothing changes.
 //!
-//! Equal gates are one gate (hash-consing), and constants never reach one: [`Builder::and`] sees to both.
+//! [`Builder::and`] ensures that equal gates are one gate (hash-consing) and that no gate reads a constant.
 //!
 //! - Schkufza, Love and Genesereth 2008, Propositional automata and cell automata (propositional networks in GGP)
 //! - Kuehlmann and Krohm 1997, Equivalence checking using cuts and heaps (AND gates with complemented edges)
@@ -19,7 +19,7 @@ use hashbrown::HashTable;
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// As an index into a list with one entry per node.
+    /// The node as an index into a list with one entry per node.
     #[must_use]
     pub fn idx(self) -> usize {
         self.0 as usize
@@ -31,36 +31,36 @@ impl NodeId {
 pub struct Signal(u32);
 
 impl Signal {
-    /// Always true: the complement of nothing, node 0 itself.
+    /// Always true: node 0, not complemented.
     pub const TRUE: Signal = Signal(0);
     /// Always false.
     pub const FALSE: Signal = Signal(1);
 
-    /// The node, plain or complemented.
+    /// A node, plain or complemented.
     #[must_use]
     pub fn new(node: NodeId, is_complement: bool) -> Signal {
         Signal(node.0 * 2 + u32::from(is_complement))
     }
 
-    /// The node that it reads.
+    /// The node of the signal.
     #[must_use]
     pub fn node(self) -> NodeId {
         NodeId(self.0 / 2)
     }
 
-    /// Whether it is true when the node is false.
+    /// Whether the signal is true when the node is false.
     #[must_use]
     pub fn is_complement(self) -> bool {
         self.0 % 2 == 1
     }
 
-    /// The constant that it is, if it is one.
+    /// The value of the signal, if it is a constant.
     #[must_use]
     pub fn constant(self) -> Option<bool> {
         (self.0 < 2).then_some(self == Signal::TRUE)
     }
 
-    /// As one number, for tables.
+    /// The signal as a number, for tables.
     #[must_use]
     pub fn code(self) -> u32 {
         self.0
@@ -72,7 +72,7 @@ impl Signal {
         Signal(code)
     }
 
-    /// The same signal, complemented if `is_complement`.
+    /// The signal, complemented if `is_complement`.
     #[must_use]
     pub fn complement_if(self, is_complement: bool) -> Signal {
         Signal(self.0 ^ u32::from(is_complement))
@@ -101,33 +101,33 @@ impl fmt::Debug for Signal {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Node<'a> {
-    /// Node 0: true.
+    /// Node 0: the constant true.
     True,
     /// A bit of the state.
     Base(u32),
-    /// A move, counted over all roles in order.
+    /// A move, numbered over all roles in order.
     Input(u32),
-    /// The place where a circle is cut.
+    /// A point where a cycle is cut.
     Loop(u32),
-    /// True if all of these are; sorted, without duplicates, at least two.
+    /// True if all of these signals are; sorted, without duplicates, at least two.
     And(&'a [Signal]),
 }
 
-/// What a role may do and get.
+/// The moves and goals of a role.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RoleSignals {
-    /// The first of its inputs; they are numbered in the order of its moves.
+    /// The first of the role's inputs; they are numbered in the order of its moves.
     pub first_input: u32,
-    /// When each of its moves is legal.
+    /// When each of the role's moves is legal.
     pub legal: Vec<Signal>,
-    /// When each of its goal values holds.
+    /// When each of the role's goal values holds.
     pub goals: Vec<Signal>,
 }
 
-/// A network; see the module comment.
+/// A network; see the module documentation.
 #[derive(Clone, Default)]
 pub struct Network {
     kinds: Vec<Kind>,
@@ -138,9 +138,9 @@ pub struct Network {
     pub n_inputs: u32,
     /// When each base holds in the next state.
     pub next: Vec<Signal>,
-    /// Per role in order.
+    /// The signals of each role, in order.
     pub roles: Vec<RoleSignals>,
-    /// When the match is over.
+    /// When the state is terminal.
     pub terminal: Signal,
     /// The definition of each loop.
     pub loops: Vec<Signal>,
@@ -183,19 +183,19 @@ impl Network {
         self.signals.len()
     }
 
-    /// What a node is.
+    /// The kind of a node.
     #[must_use]
     pub fn node(&self, node: NodeId) -> Node<'_> {
         match self.kinds[node.idx()] {
             Kind::True => Node::True,
             Kind::Base(base) => Node::Base(base),
             Kind::Input(input) => Node::Input(input),
-            Kind::Loop(of) => Node::Loop(of),
+            Kind::Loop(idx) => Node::Loop(idx),
             Kind::And(start, end) => Node::And(&self.signals[start as usize..end as usize]),
         }
     }
 
-    /// The signals that a gate reads; none for what is given.
+    /// The signals that a gate reads; empty for other nodes.
     #[must_use]
     pub fn inputs_of(&self, node: NodeId) -> &[Signal] {
         match self.node(node) {
@@ -221,21 +221,21 @@ impl Network {
         NodeId(1 + self.n_bases + input)
     }
 
-    /// Every signal that is asked for from outside: next, legal, goals, terminal and the definitions of loops.
+    /// All outputs: next, legal, goals, terminal and the definitions of loops.
     pub fn outputs(&self) -> impl Iterator<Item = Signal> + '_ {
-        let of_roles = self
+        let role_signals = self
             .roles
             .iter()
             .flat_map(|role| role.legal.iter().chain(&role.goals));
         self.next
             .iter()
-            .chain(of_roles)
+            .chain(role_signals)
             .chain(&self.loops)
             .copied()
             .chain([self.terminal])
     }
 
-    /// The same network without the loops and gates that are not needed: no gate reads them, nor does an output.
+    /// The network without the loops and gates that are not needed. No needed gate and no output may read them.
     pub(crate) fn keep(&self, is_needed: &[bool]) -> Network {
         let given = 1 + (self.n_bases + self.n_inputs) as usize;
         let is_kept = |node: usize| node < given || is_needed[node];
@@ -254,13 +254,13 @@ impl Network {
         for node in (0..self.n_nodes()).filter(|&node| is_kept(node)) {
             new[node] = Signal::new(NodeId(kept.kinds.len() as u32), false);
             kept.kinds.push(match self.kinds[node] {
-                Kind::Loop(of) => {
-                    loops.push(self.loops[of as usize]);
+                Kind::Loop(idx) => {
+                    loops.push(self.loops[idx as usize]);
                     Kind::Loop(loops.len() as u32 - 1)
                 }
                 Kind::And(start, end) => {
                     let first = kept.signals.len() as u32;
-                    // The order of the nodes is kept, so the signals of a gate stay sorted.
+                    // The order of the nodes does not change, so the signals of a gate stay sorted.
                     let inputs = &self.signals[start as usize..end as usize];
                     kept.signals
                         .extend(inputs.iter().map(|&signal| map(&new, signal)));
@@ -274,7 +274,7 @@ impl Network {
         kept
     }
 
-    /// The same network with other outputs: `map` gives each node's new signal.
+    /// Sets the outputs of `into` to those of this network; `map` gives each signal's new signal.
     pub(crate) fn map_outputs(&self, into: &mut Network, map: impl Fn(Signal) -> Signal) {
         let all = |signals: &[Signal]| signals.iter().map(|&signal| map(signal)).collect();
         into.next = all(&self.next);
@@ -296,7 +296,7 @@ impl fmt::Display for Network {
                 Node::True => {}
                 Node::Base(base) => writeln!(f, "n{} = base {base}", node.0)?,
                 Node::Input(input) => writeln!(f, "n{} = input {input}", node.0)?,
-                Node::Loop(of) => writeln!(f, "n{} = loop {of}", node.0)?,
+                Node::Loop(idx) => writeln!(f, "n{} = loop {idx}", node.0)?,
                 Node::And(signals) => {
                     let signals: Vec<String> =
                         signals.iter().map(|signal| format!("{signal:?}")).collect();
@@ -304,21 +304,21 @@ impl fmt::Display for Network {
                 }
             }
         }
-        for (of, signal) in self.loops.iter().enumerate() {
-            writeln!(f, "loop {of} := {signal:?}")?;
+        for (idx, signal) in self.loops.iter().enumerate() {
+            writeln!(f, "loop {idx} := {signal:?}")?;
         }
         for (base, signal) in self.next.iter().enumerate() {
             writeln!(f, "next {base} := {signal:?}")?;
         }
-        for (role, of) in self.roles.iter().enumerate() {
-            for (idx, signal) in of.legal.iter().enumerate() {
+        for (role, signals) in self.roles.iter().enumerate() {
+            for (idx, signal) in signals.legal.iter().enumerate() {
                 writeln!(
                     f,
                     "legal {role} {} := {signal:?}",
-                    of.first_input as usize + idx
+                    signals.first_input as usize + idx
                 )?;
             }
-            for (idx, signal) in of.goals.iter().enumerate() {
+            for (idx, signal) in signals.goals.iter().enumerate() {
                 writeln!(f, "goal {role} {idx} := {signal:?}")?;
             }
         }
@@ -338,7 +338,7 @@ impl fmt::Debug for Network {
     }
 }
 
-/// Makes a network gate by gate.
+/// Builds a network gate by gate.
 pub struct Builder {
     network: Network,
     by_inputs: HashTable<NodeId>,
@@ -346,7 +346,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A network of bases and inputs, without gates.
+    /// A network with bases and inputs but no gates.
     #[must_use]
     pub fn new(n_bases: u32, n_inputs: u32) -> Builder {
         let bases = (0..n_bases).map(Kind::Base);
@@ -368,7 +368,7 @@ impl Builder {
         }
     }
 
-    /// Goes on with a network: its nodes stay as they are, and its outputs are to be set again.
+    /// Continues from an existing network. Its nodes are kept; its outputs must be set again.
     #[must_use]
     pub(crate) fn resume(network: &Network) -> Builder {
         let mut builder = Builder {
@@ -385,7 +385,7 @@ impl Builder {
         builder
     }
 
-    /// With room for so many gates that read so many signals.
+    /// Reserves memory for a number of gates and of signals that they read.
     #[must_use]
     pub fn with_room(mut self, n_gates: usize, n_signals: usize) -> Builder {
         let network = &self.network;
@@ -396,7 +396,7 @@ impl Builder {
         self
     }
 
-    /// Number of signals that its gates read.
+    /// Number of signals that the gates read.
     #[must_use]
     pub(crate) fn n_edges(&self) -> usize {
         self.network.n_edges()
@@ -414,7 +414,7 @@ impl Builder {
         Signal::new(self.network.input(input), false)
     }
 
-    /// A new loop; [`Builder::define`] says what it must become.
+    /// A new loop, to be defined by [`Builder::define`].
     pub fn new_loop(&mut self) -> Signal {
         let node = self.network.kinds.len() as u32;
         self.network
@@ -424,9 +424,9 @@ impl Builder {
         Signal::new(NodeId(node), false)
     }
 
-    /// Defines a loop.
-    pub fn define(&mut self, of: Signal, definition: Signal) {
-        if let Node::Loop(idx) = self.network.node(of.node()) {
+    /// Sets the definition of a loop.
+    pub fn define(&mut self, target: Signal, definition: Signal) {
+        if let Node::Loop(idx) = self.network.node(target.node()) {
             self.network.loops[idx as usize] = definition;
         }
     }
@@ -438,7 +438,7 @@ impl Builder {
         scratch.extend(signals.iter().filter(|&&signal| signal != Signal::TRUE));
         scratch.sort_unstable();
         scratch.dedup();
-        // A signal and its complement are neighbours when sorted.
+        // A signal and its complement are adjacent when sorted.
         let is_false =
             scratch.contains(&Signal::FALSE) || scratch.windows(2).any(|pair| pair[0] == !pair[1]);
         let signal = match scratch.as_slice() {
@@ -457,13 +457,13 @@ impl Builder {
         !self.and(&complements)
     }
 
-    /// The signals that a gate reads; none for what is given.
+    /// The signals that a gate reads; empty for other nodes.
     #[must_use]
     pub fn inputs_of(&self, node: NodeId) -> &[Signal] {
         self.network.inputs_of(node)
     }
 
-    /// The finished network; its outputs are still to be set.
+    /// The finished network; its outputs must still be set.
     #[must_use]
     pub fn finish(self) -> Network {
         self.network
@@ -501,7 +501,7 @@ fn hash(signals: &[Signal]) -> u64 {
     let hash = rest
         .iter()
         .fold(hash, |hash, signal| mix(hash, u64::from(signal.0)));
-    // The table looks at the lowest and the highest bits; multiplication leaves the lowest ones poor.
+    // The hash table uses the lowest and the highest bits, but multiplication mixes the lowest ones poorly.
     hash.rotate_left(26)
 }
 

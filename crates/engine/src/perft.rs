@@ -1,10 +1,10 @@
-//! Perft: the number of joint-move sequences of each length from the initial state. A match that is over has none, nor
-//! has a state in which a role has no move.
+//! Perft: the number of joint-move sequences of each length from the initial state. Terminal states, and states in
+//! which a role has no legal move, are not continued.
 //!
-//! States that are reached in several ways are visited once and counted as often, so a depth costs as many steps as
-//! there are different states, not sequences. The states of one depth are in memory.
+//! A state that is reached in several ways is visited once and counted with its multiplicity. A depth therefore takes
+//! as many steps as there are distinct states, not sequences. The states of one depth are kept in memory.
 //!
-//! The name and the use as a test of move generation come from chess programs.
+//! The name and its use as a test of move generation come from chess programs.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::machine::{Fault, Machine};
 use crate::state::{JointMove, MoveId, RoleId, State};
 
 /// Counts depth by depth: the first item is the number of joint moves in the first state, and so on. It ends when no
-/// sequence goes on.
+/// sequence continues.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::state::{JointMove, MoveId, RoleId, State};
 pub struct Perft<'a> {
     engine: Engine<'a>,
     n_roles: usize,
-    /// The states of the current depth, each with the number of ways to it.
+    /// The states of the current depth, each with the number of sequences that lead to it.
     frontier: FxHashMap<State, u64>,
     is_first: bool,
 }
@@ -41,18 +41,18 @@ enum Engine<'a> {
     Lanes(&'a mut Lanes),
 }
 
-/// So many states are looked at, and so many joint moves made, at once.
+/// Number of states that are expanded, and of joint moves that are made, in one batch.
 const AT_ONCE: usize = 4096;
 
 impl<'a> Perft<'a> {
-    /// Counts from the state that the machine is in.
+    /// Counts from the machine's current state.
     #[must_use]
     pub fn new(machine: &'a mut dyn Machine, n_roles: usize) -> Perft<'a> {
         let first = machine.state();
         Perft::from(Engine::Machine(machine), n_roles, first)
     }
 
-    /// Counts on lanes, from this state.
+    /// Counts from this state, on lanes.
     #[must_use]
     pub fn on_lanes(lanes: &'a mut Lanes, n_roles: usize, first: State) -> Perft<'a> {
         Perft::from(Engine::Lanes(lanes), n_roles, first)
@@ -67,13 +67,13 @@ impl<'a> Perft<'a> {
         }
     }
 
-    /// Number of different states that the counts so far have led to; the last depth is not played out.
+    /// Number of distinct states visited so far; the states of the last depth are not expanded.
     #[must_use]
     pub fn n_states(&self) -> usize {
         self.frontier.len()
     }
 
-    /// Why the counts since the last call are not the true ones, if so.
+    /// Why the counts since the last call are wrong, if they are.
     pub fn take_fault(&mut self) -> Option<Fault> {
         match &mut self.engine {
             Engine::Machine(machine) => machine.take_fault(),
@@ -81,7 +81,7 @@ impl<'a> Perft<'a> {
         }
     }
 
-    /// Goes one step on from all states.
+    /// Advances all states by one step.
     fn step(&mut self) {
         let frontier: Vec<(State, u64)> = std::mem::take(&mut self.frontier).into_iter().collect();
         let mut next: FxHashMap<State, u64> = FxHashMap::default();
@@ -110,7 +110,7 @@ impl<'a> Perft<'a> {
 }
 
 impl Engine<'_> {
-    /// The legal moves of each role in each state; empty where the match does not go on.
+    /// The legal moves of each role in each state; empty where the sequence ends.
     fn legal(&mut self, states: &[&State], n_roles: usize) -> Vec<Vec<Vec<MoveId>>> {
         let mut legal = vec![Vec::new(); states.len()];
         match self {
@@ -133,7 +133,7 @@ impl Engine<'_> {
         legal
     }
 
-    /// Makes each joint move in the state of its index; `see` gets the place of the step and the state that it leads to.
+    /// Makes each joint move in the state of its index; `see` gets the index of the step and the resulting state.
     fn advance(
         &mut self,
         states: &[&State],
@@ -186,11 +186,11 @@ fn n_joint(legal: &[Vec<MoveId>]) -> u64 {
     let product = |n: u64, moves: &Vec<MoveId>| n.saturating_mul(moves.len() as u64);
     match legal {
         [] => 0,
-        of_roles => of_roles.iter().fold(1, product),
+        counts => counts.iter().fold(1, product),
     }
 }
 
-/// All combinations of one move per role, the last role's moves changing fastest.
+/// All combinations of one move per role; the last role's moves change fastest.
 fn for_each_joint(legal: &[Vec<MoveId>], mut visit: impl FnMut(&JointMove)) {
     if n_joint(legal) == 0 {
         return;
@@ -224,7 +224,7 @@ mod tests {
         ];
         let mut seen: Vec<Vec<u32>> = Vec::new();
         for_each_joint(&legal, |joint| {
-            seen.push(joint.moves().iter().map(|of| of.0).collect());
+            seen.push(joint.moves().iter().map(|mv| mv.0).collect());
         });
         let expected: [[u32; 3]; 4] = [[1, 7, 3], [1, 7, 4], [2, 7, 3], [2, 7, 4]];
         assert_eq!(seen, expected.map(|joint| joint.to_vec()));

@@ -1,9 +1,9 @@
-//! Control phases: state bits that run through a short cycle of their own, such as whose turn it is.
+//! Control phases: state bits that run through a short fixed cycle, such as whose turn it is.
 //!
-//! A bit is autonomous if its next value depends, through any number of bits, on no move and on autonomous bits only.
-//! Then its future is known from the start. If those it depends on come back to their first values after a few
-//! steps, they are control bits: in step t they have the values of phase t mod p. Each phase gets a network of its
-//! own, in which they are constants; whoever cannot move then is gone from it.
+//! A bit is autonomous if its next value depends, directly or through other bits, on no move and only on autonomous
+//! bits. Its future is then known from the start. If a bit and the bits it depends on return to their initial values
+//! after a few steps, they are control bits: in step t they have the values of phase t mod p. Each phase gets its own
+//! network, in which they are constants; the moves of roles that cannot move in that phase are removed from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::network::{Network, Node, NodeId};
 use crate::optimize::sequential::{evaluate, read};
 use crate::state::State;
 
-/// Longest cycle that is looked for.
-const LONGEST: usize = 12;
+/// Maximum length of a cycle.
+const MAX_CYCLE: usize = 12;
 
-/// The phases of a game: at least one.
+/// The phases of a game. There is at least one.
 #[derive(Clone, Debug)]
 pub struct Phases {
     /// The control bits.
@@ -39,7 +39,7 @@ impl Phases {
         self.values.len()
     }
 
-    /// Never: there is at least one phase.
+    /// Always false: there is at least one phase.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
@@ -54,7 +54,7 @@ impl Phases {
         fixed
     }
 
-    /// How to tell phases by the words of a state.
+    /// How to determine the phase from the words of a state.
     pub(crate) fn marks(&self) -> Marks {
         let mut masks: BTreeMap<usize, u64> = BTreeMap::new();
         for &bit in &self.bits {
@@ -62,15 +62,15 @@ impl Phases {
         }
         let value = |word: usize, phase: &Vec<bool>| {
             let bits = self.bits.iter().zip(phase);
-            let of_word = bits.filter(|&(&bit, _)| bit as usize / 64 == word);
-            of_word.fold(0, |all, (&bit, &is_set)| {
+            let in_word = bits.filter(|&(&bit, _)| bit as usize / 64 == word);
+            in_word.fold(0, |all, (&bit, &is_set)| {
                 all | u64::from(is_set) << (bit % 64)
             })
         };
         let words = masks.into_iter().map(|(word, mask)| MarkedWord {
             word,
             mask,
-            values: self.values.iter().map(|of| value(word, of)).collect(),
+            values: self.values.iter().map(|bits| value(word, bits)).collect(),
         });
         let mut words: Vec<MarkedWord> = words.collect();
         if let Some(telling) = words.iter().position(MarkedWord::tells_all) {
@@ -83,18 +83,18 @@ impl Phases {
     }
 }
 
-/// How to tell the phase of a state by its words.
+/// How to determine the phase of a state from its words.
 pub(crate) struct Marks {
-    /// One word if it tells all phases apart: whose turn it is, mostly.
+    /// A single word if that distinguishes all phases, which is usual.
     words: Vec<MarkedWord>,
     n_phases: usize,
 }
 
 struct MarkedWord {
     word: usize,
-    /// Its control bits.
+    /// The control bits of the word.
     mask: u64,
-    /// Their values by phase.
+    /// Their values in each phase.
     values: Vec<u64>,
 }
 
@@ -106,20 +106,20 @@ impl MarkedWord {
 }
 
 impl Marks {
-    /// The phase of a state. One outside of every phase cannot be reached; any network answers wrongly for it.
+    /// The phase of a state. States that match no phase are unreachable, and the result for them is arbitrary.
     #[inline]
     pub(crate) fn phase_of(&self, state: &[u64]) -> usize {
-        if let [of] = self.words.as_slice() {
-            // Nobody can guess it, so there is no branch.
-            let marks = state[of.word] & of.mask;
-            let values = of.values.iter().enumerate();
+        if let [only] = self.words.as_slice() {
+            // The phase is unpredictable, so this avoids branches.
+            let marks = state[only.word] & only.mask;
+            let values = only.values.iter().enumerate();
             return values.fold(0, |all, (phase, &value)| {
                 all | (phase * usize::from(marks == value))
             });
         }
         let fits = |phase: &usize| {
             let mut words = self.words.iter();
-            words.all(|of| state[of.word] & of.mask == of.values[*phase])
+            words.all(|word| state[word.word] & word.mask == word.values[*phase])
         };
         (0..self.n_phases).find(fits).unwrap_or(0)
     }
@@ -137,10 +137,10 @@ pub fn find(network: &Network, initial: &State) -> Phases {
     }
     let history = simulate(network, initial, &bits);
     let value = |step: usize, base: u32| history[step][base as usize];
-    // The shortest cycle of each bit together with all that it depends on.
+    // The shortest cycle of each bit together with the bits that it depends on.
     let period_of = |base: u32| {
         let closure = closure(base, &needs);
-        (1..=LONGEST).find(|&period| {
+        (1..=MAX_CYCLE).find(|&period| {
             closure
                 .iter()
                 .all(|&bit| value(period, bit) == value(0, bit))
@@ -150,7 +150,7 @@ pub fn find(network: &Network, initial: &State) -> Phases {
     let mut control = Vec::new();
     for &bit in &bits {
         if let Some(own) = period_of(bit)
-            && lcm(period, own) <= LONGEST
+            && lcm(period, own) <= MAX_CYCLE
         {
             period = lcm(period, own);
             control.push(bit);
@@ -173,8 +173,8 @@ pub fn find(network: &Network, initial: &State) -> Phases {
     }
 }
 
-/// For each base that depends on no move: the bases that its next value reads. Dropped where one of these is not
-/// autonomous itself.
+/// For each base that depends on no move: the bases that its next value reads. `None` if one of these is not
+/// autonomous.
 fn autonomous(network: &Network) -> Vec<Option<Vec<u32>>> {
     let mut needs: Vec<Option<Vec<u32>>> = network
         .next
@@ -184,12 +184,12 @@ fn autonomous(network: &Network) -> Vec<Option<Vec<u32>>> {
     loop {
         let is_autonomous: Vec<bool> = needs.iter().map(Option::is_some).collect();
         let mut is_stable = true;
-        for of_base in &mut needs {
-            let is_bad = of_base
+        for base_needs in &mut needs {
+            let is_bad = base_needs
                 .as_ref()
                 .is_some_and(|bases| bases.iter().any(|&base| !is_autonomous[base as usize]));
             if is_bad {
-                *of_base = None;
+                *base_needs = None;
                 is_stable = false;
             }
         }
@@ -199,9 +199,9 @@ fn autonomous(network: &Network) -> Vec<Option<Vec<u32>>> {
     }
 }
 
-/// The bases below a node, if there is no move and no loop below it and they are few.
+/// The bases below a node, if there are few of them and there is no move and no loop below it.
 fn support(network: &Network, root: NodeId) -> Option<Vec<u32>> {
-    const MOST_NODES: usize = 400;
+    const MAX_NODES: usize = 400;
     let mut seen = rustc_hash::FxHashSet::default();
     let mut bases = Vec::new();
     let mut queue = vec![root];
@@ -209,7 +209,7 @@ fn support(network: &Network, root: NodeId) -> Option<Vec<u32>> {
         if !seen.insert(node) {
             continue;
         }
-        if seen.len() > MOST_NODES {
+        if seen.len() > MAX_NODES {
             return None;
         }
         match network.node(node) {
@@ -243,7 +243,7 @@ fn simulate(network: &Network, initial: &State, bits: &[u32]) -> Vec<Vec<Option<
         bases[bit as usize] = Some(initial.words()[bit as usize / 64] >> (bit % 64) & 1 == 1);
     }
     let mut history = vec![bases];
-    for _ in 0..LONGEST {
+    for _ in 0..MAX_CYCLE {
         let now = &history[history.len() - 1];
         let values = evaluate(network, now, &moves);
         let mut next = vec![None; network.n_bases as usize];
@@ -267,18 +267,18 @@ fn lcm(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Each phase is told by a state with its control bits, whatever the others are.
+    /// Checks that each phase is recognised by its control bits, whatever the other bits are.
     fn check_marks(bits: &[u32], values: &[&[bool]], n_words_needed: usize) {
         let phases = Phases {
             bits: bits.to_vec(),
-            values: values.iter().map(|of| of.to_vec()).collect(),
+            values: values.iter().map(|bits| bits.to_vec()).collect(),
         };
         let marks = phases.marks();
         assert_eq!(marks.words.len(), n_words_needed);
-        for (phase, of_phase) in values.iter().enumerate() {
+        for (phase, phase_values) in values.iter().enumerate() {
             for others in [0, u64::MAX] {
                 let mut state = [others; 2];
-                for (&bit, &is_set) in bits.iter().zip(*of_phase) {
+                for (&bit, &is_set) in bits.iter().zip(*phase_values) {
                     let word = &mut state[bit as usize / 64];
                     *word = *word & !(1 << (bit % 64)) | u64::from(is_set) << (bit % 64);
                 }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_are_told_by_their_bits() {
+    fn phases_are_recognised_by_their_control_bits() {
         let (no, yes) = (false, true);
         check_marks(&[], &[&[]], 0);
         check_marks(&[5], &[&[yes], &[no]], 1);

@@ -1,7 +1,7 @@
-//! Random playouts on any engine: every role picks uniformly among its legal moves until the match is over.
+//! Random playouts on any engine: every role picks uniformly among its legal moves until the state is terminal.
 //!
-//! A playout can end badly in a sheet that is not sound, and says so: a role without a legal move, or no end within the
-//! step limit. Neither is an error of the engine.
+//! With an invalid sheet, a playout can also end because a role has no legal move, or because it reaches the step
+//! limit. The result says so; neither is an error of the engine.
 
 use rand_core::Rng;
 
@@ -16,7 +16,7 @@ pub enum Ending {
     Terminal,
     /// This role has no legal move in a state that is not terminal.
     NoLegalMove(RoleId),
-    /// The step limit.
+    /// The step limit was reached.
     StepLimit,
 }
 
@@ -25,26 +25,26 @@ pub enum Ending {
 pub struct Playout {
     /// Number of joint moves made.
     pub steps: u32,
-    /// Why it ended.
+    /// Why the playout ended.
     pub ending: Ending,
 }
 
-/// Plays at random from the state that the machine is in.
+/// Plays at random from the machine's current state.
 pub fn play_out(
     machine: &mut dyn Machine,
     n_roles: usize,
-    most_steps: u32,
+    max_steps: u32,
     rng: &mut impl Rng,
 ) -> Playout {
     let mut joint = JointMove::new((0..n_roles).map(|_| MoveId(0)));
-    for steps in 0..=most_steps {
+    for steps in 0..=max_steps {
         if machine.is_terminal() {
             return Playout {
                 steps,
                 ending: Ending::Terminal,
             };
         }
-        if steps == most_steps {
+        if steps == max_steps {
             break;
         }
         for role in RoleId::all(n_roles) {
@@ -60,12 +60,12 @@ pub fn play_out(
         machine.advance(&joint);
     }
     Playout {
-        steps: most_steps,
+        steps: max_steps,
         ending: Ending::StepLimit,
     }
 }
 
-/// Random playouts on the scalar engine at full speed: nothing is allocated, moves are picked from words of bits.
+/// Fast random playouts on the scalar engine: nothing is allocated, and moves are picked from words of bits.
 pub struct ScalarPlayouts {
     machine: ScalarMachine,
     initial: State,
@@ -83,23 +83,23 @@ impl ScalarPlayouts {
         }
     }
 
-    /// Plays once.
-    pub fn run(&mut self, most_steps: u32, rng: &mut impl Rng) -> Playout {
+    /// Runs one playout.
+    pub fn run(&mut self, max_steps: u32, rng: &mut impl Rng) -> Playout {
         self.machine.load(&self.initial);
-        for steps in 0..=most_steps {
+        for steps in 0..=max_steps {
             if self.machine.is_terminal() {
                 return Playout {
                     steps,
                     ending: Ending::Terminal,
                 };
             }
-            if steps == most_steps {
+            if steps == max_steps {
                 break;
             }
             for role_idx in 0..self.joint.len() {
                 let role = RoleId(role_idx as u16);
                 match pick(self.machine.legal_words(role), rng) {
-                    Some(of) => self.joint[role_idx] = of,
+                    Some(mv) => self.joint[role_idx] = mv,
                     None => {
                         return Playout {
                             steps,
@@ -111,7 +111,7 @@ impl ScalarPlayouts {
             self.machine.advance(&self.joint);
         }
         Playout {
-            steps: most_steps,
+            steps: max_steps,
             ending: Ending::StepLimit,
         }
     }
@@ -122,7 +122,7 @@ impl ScalarPlayouts {
     }
 }
 
-/// One of the set bits, uniformly.
+/// One of the set bits, chosen uniformly.
 fn pick(words: &[u64], rng: &mut impl Rng) -> Option<MoveId> {
     let n_bits: u32 = words.iter().map(|word| word.count_ones()).sum();
     let mut left = match n_bits {
@@ -140,7 +140,7 @@ fn pick(words: &[u64], rng: &mut impl Rng) -> Option<MoveId> {
     None
 }
 
-/// The place of the n-th set bit, from 0.
+/// The position of the n-th set bit, from 0.
 #[must_use]
 pub fn nth_bit(mut word: u64, n: u32) -> u32 {
     for _ in 0..n {
@@ -149,7 +149,7 @@ pub fn nth_bit(mut word: u64, n: u32) -> u32 {
     word.trailing_zeros()
 }
 
-/// A number below `n`, by the high half of a product: the bias is below n / 2³².
+/// A random number below `n`, taken from the high half of a product: the bias is below n / 2³².
 fn below(n: u32, rng: &mut impl Rng) -> u32 {
     ((u64::from(rng.next_u32()) * u64::from(n)) >> 32) as u32
 }

@@ -1,28 +1,28 @@
-//! The scalar engine: one state, where only changes propagate.
+//! The scalar engine: holds one state and propagates only changes.
 //!
-//! Each gate counts its inputs that are false; it is true when the count is zero. When a node flips, the counts of its
-//! readers move by one, and a count that comes to zero or leaves it toggles the mark of its gate: a gate is marked exactly
-//! if it must flip. Nodes are numbered by level and marks are bits, so that the next marked node is the next set bit, and
-//! each gate flips once per step at most. Outputs are bits of one array, flipped as their nodes flip: the next state is
-//! then a copy of words, and the legal moves of a role are the bits of a few words.
+//! Each gate counts its false inputs; it is true when the count is zero. When a node flips, the counts of its readers
+//! change by one, and a count that becomes or ceases to be zero toggles the mark of its gate. A gate is marked exactly
+//! if it must flip. Nodes are numbered by level and marks are bits, so the next marked node is the next set bit, and
+//! each gate flips at most once per step. Outputs are bits of one array, which flip with their nodes: the next state is
+//! a copy of words, and the legal moves of a role are the bits of a few words.
 //!
-//! What a flip does depends on data that no branch predictor can foresee, so the inner loop has no branches but its own:
-//! readers come in chunks of equal size, filled up with readers of no consequence, and each node has exactly one output bit,
-//! most of them in a word that nobody looks at.
+//! The effect of a flip depends on data that no branch predictor can foresee, so the inner loop has no branches except
+//! its own condition. Readers come in chunks of equal size, padded with a dummy reader, and each node has exactly one
+//! output bit, which for most nodes lies in an unused word.
 //!
-//! Not everything is asked for at every step. Gates are of three classes: what legal moves and the end need, what only
-//! goals need, what only the next state needs. Each class has its own range of numbers, whose marks wait until somebody
-//! asks; so goals cost nothing until the match is over, and the moves of a step and the changes of the state reach the
-//! next state in one sweep.
+//! Not everything is needed at every step. Gates have three classes: those that legal moves and `terminal` depend on,
+//! those that only goals depend on, and those that only the next state depends on. Each class has its own range of
+//! numbers, whose marks are processed on demand. Goals therefore cost nothing until the match is over, and the moves of
+//! a step and the changes of the state reach the next state in one sweep.
 //!
-//! Components of recursive rules: see [`crate::levels`]. A component that something outside has touched is reset to
-//! false and raised to its least fixpoint again.
+//! For components of recursive rules see [`crate::levels`]. When an input of a component changes, its loops are reset
+//! to false and its least fixpoint is computed again.
 //!
 //! - Emslie's galvanise and Sancho (the networks of the GGP champions of 2014 and 2015) propagate changes by counters
 
 #![expect(
     unsafe_code,
-    reason = "the inner loop of the engine: bounds are proven once, when the layout is made"
+    reason = "the inner loop of the engine: bounds are established once, when the layout is made"
 )]
 
 mod order;
@@ -38,66 +38,66 @@ use order::{Event, GOAL, N_CLASSES, NEXT, Order, PLAY, Slots, classes, output_sl
 
 /// The network of one phase, laid out for change propagation.
 ///
-/// Places are node numbers in the order of evaluation: first what is given, then the gates of each class by level, with
-/// the opening and closing of components among them.
+/// Places are node numbers in evaluation order: first the given nodes, then the gates of each class by level, with the
+/// opening and closing events of components among them.
 struct Layout {
     n_state_words: usize,
     n_places: usize,
-    /// Per place: who reads it.
+    /// Per place: its readers.
     readers: Vec<Readers>,
     /// Gates that read a place: twice their own place, plus one for a complement.
     chunks: Vec<Chunk>,
-    /// Components that a place touches, by the place where they open.
+    /// Components that a place affects, by the place where they open.
     opens: rustc_hash::FxHashMap<u32, Vec<u32>>,
-    /// The words of marks of each class.
+    /// The range of mark words of each class.
     classes: [(usize, usize); N_CLASSES],
-    /// What happens at places that are no gates, by place.
+    /// The events at places that are not gates, by place.
     events: rustc_hash::FxHashMap<u32, Event>,
     base_places: Vec<u32>,
     input_places: Vec<u32>,
     slots: Slots,
     /// Per role: its first input and number of moves.
     role_inputs: Vec<(u32, u32)>,
-    /// Where a machine begins: everything evaluated in the initial state, no move made.
+    /// The initial memory of a machine: everything evaluated in the initial state, no move made.
     start: Memory,
 }
 
-/// A memory with at most so many places is copied when a machine goes back to the initial state; a larger one is brought
-/// there change by change.
-const MOST_COPIED: usize = 4096;
+/// A memory with at most this many places is copied when a machine returns to the initial state; a larger one is
+/// updated change by change.
+const MAX_COPIED: usize = 4096;
 
-/// Readers of a place, as many as are handled together.
+/// Readers of a place that are processed together.
 type Chunk = [u32; CHUNK];
 const CHUNK: usize = 2;
 
-/// Who reads a place.
+/// The readers of a place.
 #[derive(Clone, Copy, Default)]
 struct Readers {
-    /// Where its chunks begin.
+    /// Its first chunk.
     first: u32,
-    /// Twice the number of its chunks, plus one if it touches components.
+    /// Twice the number of its chunks, plus one if it affects components.
     n_chunks: u32,
     /// The output bit that it flips.
     bit: u32,
 }
 
-/// The count of a place that is an event, never a gate.
+/// The count of a place that is an event and not a gate.
 const EVENT: u32 = u32::MAX;
-/// The count of the place that fills chunks up: so high that it never comes to zero.
+/// The count of the dummy reader that pads chunks: so high that it never becomes zero.
 const FILLER: u32 = 1 << 31;
 
-/// What changes as a machine steps.
+/// The mutable data of a machine.
 #[derive(Clone, Default)]
 struct Memory {
     state: Vec<u64>,
     /// The next state while it is being loaded.
     next: Vec<u64>,
     outputs: Vec<u64>,
-    /// Per place: how many of its inputs are false; it is true at zero. What is given is 0 or 1.
+    /// Per place: the number of its false inputs; the place is true at zero. Given nodes have 0 or 1.
     counts: Vec<u32>,
-    /// A bit per place that must flip, or per event that must happen.
+    /// One bit per place that must flip, or per event that is due.
     marks: Vec<u64>,
-    /// The input of each role that is on, or `NONE`.
+    /// The active input of each role, or `NONE`.
     does: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ impl Memory {
         self.counts[place as usize] == 0
     }
 
-    /// Becomes equal to another memory of the same layout, without allocating.
+    /// Copies another memory of the same layout, without allocating.
     fn copy_from(&mut self, other: &Memory) {
         self.state.copy_from_slice(&other.state);
         self.outputs.copy_from_slice(&other.outputs);
@@ -155,17 +155,17 @@ impl Layout {
     }
 
     fn add_readers(&mut self, network: &Network, levels: &Levels, order: &Order) {
-        // Step 1. Whom each place tells.
+        // Step 1. Collect the readers of each place.
         let mut gates: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
         for node in network.nodes() {
             let component = levels.component[node.idx()];
-            let of_loop = match network.node(node) {
-                Node::Loop(of) => Some(network.loops[of as usize]),
+            let definition = match network.node(node) {
+                Node::Loop(idx) => Some(network.loops[idx as usize]),
                 _ => None,
             };
-            for &signal in network.inputs_of(node).iter().chain(&of_loop) {
+            for &signal in network.inputs_of(node).iter().chain(&definition) {
                 let read = order.places[signal.node().idx()];
-                if of_loop.is_none() {
+                if definition.is_none() {
                     gates[read as usize]
                         .push(order.places[node.idx()] * 2 + u32::from(signal.is_complement()));
                 }
@@ -177,7 +177,7 @@ impl Layout {
                 }
             }
         }
-        // Step 2. Output bits: a place flips one, and each further one through a place of its own.
+        // Step 2. Output bits: a place flips one bit itself, and each further bit through an extra place.
         for readers in &mut self.readers {
             readers.bit = self.slots.unused_bit;
         }
@@ -203,7 +203,7 @@ impl Layout {
         }
     }
 
-    /// Brings the memory that machines start with to the initial state.
+    /// Moves the memory that machines start with to the initial state.
     fn begin(&mut self, initial: &State) {
         let mut start = std::mem::take(&mut self.start);
         self.load(&mut start, initial.words());
@@ -213,7 +213,7 @@ impl Layout {
         self.start = start;
     }
 
-    /// The empty state, evaluated.
+    /// The memory of the empty state, evaluated.
     fn first_memory(&self, network: &Network, order: &Order) -> Memory {
         let mut memory = Memory {
             state: vec![0; self.n_state_words],
@@ -223,7 +223,7 @@ impl Layout {
             marks: vec![0; self.n_places / 64],
             does: vec![NONE; self.role_inputs.len()],
         };
-        // Step 1. Everything is false but the constant; those whose inputs are satisfied by that are marked.
+        // Step 1. Everything except the constant is false; gates whose inputs are all satisfied are marked.
         memory.counts[order.places[0] as usize] = 0;
         memory.counts[order.filler as usize] = FILLER;
         let is_false = |memory: &Memory, signal: Signal| {
@@ -251,7 +251,7 @@ impl Layout {
                 memory.mark(place);
             }
         }
-        // Step 2. Outputs of nodes that are false now: only complements are on.
+        // Step 2. All nodes are false now, so only complemented outputs are set.
         for (slot, signal) in output_slots(network, &self.slots) {
             let is_true = signal.constant().unwrap_or(signal.is_complement());
             memory.outputs[slot as usize / 64] |= u64::from(is_true) << (slot % 64);
@@ -276,10 +276,10 @@ impl Layout {
         }
     }
 
-    /// Turns the moves of a step on, and those of the step before off.
+    /// Turns the moves of a step on, and those of the previous step off.
     fn set_moves(&self, memory: &mut Memory, joint: &[MoveId]) {
-        for (role, of) in joint.iter().enumerate() {
-            let input = self.role_inputs[role].0 + of.0;
+        for (role, mv) in joint.iter().enumerate() {
+            let input = self.role_inputs[role].0 + mv.0;
             let before = memory.does[role];
             if before == input {
                 continue;
@@ -292,14 +292,14 @@ impl Layout {
         }
     }
 
-    /// Changes something given to this value, which it does not have.
+    /// Flips a given node to this value, which differs from its current value.
     #[inline]
     fn set(&self, memory: &mut Memory, place: u32, value: bool) {
         memory.counts[place as usize] = u32::from(!value);
         self.tell(memory, place, value);
     }
 
-    /// Tells the readers of a place that it has this value now.
+    /// Updates the readers of a place that has changed to this value.
     #[inline]
     fn tell(&self, memory: &mut Memory, place: u32, value: bool) {
         let value = u32::from(value);
@@ -315,8 +315,8 @@ impl Layout {
                 for &reader in chunk {
                     let target = reader / 2;
                     let count = memory.counts.get_unchecked_mut(target as usize);
-                    // An input that becomes true takes one away, one that becomes false adds one; the lower of the count
-                    // before and after is zero exactly if the gate changes.
+                    // An input that becomes true decrements the count, one that becomes false increments it. The lower
+                    // of the old and new counts is zero exactly if the gate changes.
                     let is_satisfied = value ^ (reader & 1);
                     let lower = count.wrapping_sub(is_satisfied);
                     *count = lower + (1 - is_satisfied);
@@ -330,7 +330,7 @@ impl Layout {
         }
     }
 
-    /// Marks the components that a place touches.
+    /// Marks the components that a place affects.
     fn touch(&self, memory: &mut Memory, place: u32) {
         for &open in &self.opens[&place] {
             memory.mark(open);
@@ -349,7 +349,7 @@ impl Layout {
                 marks &= marks - 1;
                 let count = memory.counts[place as usize];
                 if count == EVENT {
-                    // Raised loops send their gates back to lower places.
+                    // Raised loops mark gates at lower places.
                     next = self
                         .happen(memory, place)
                         .map_or(next, |back| back.min(next));
@@ -361,13 +361,13 @@ impl Layout {
         }
     }
 
-    /// Opens or closes a component; tells the word of marks to go back to, if lower places are marked now.
+    /// Opens or closes a component. Returns the word of marks to go back to, if lower places are marked now.
     fn happen(&self, memory: &mut Memory, place: u32) -> Option<usize> {
         match &self.events[&place] {
             Event::Open { loops, close } => {
-                for &of in loops {
-                    if memory.value(of) {
-                        self.set(memory, of, false);
+                for &place in loops {
+                    if memory.value(place) {
+                        self.set(memory, place, false);
                     }
                 }
                 memory.mark(*close);
@@ -375,9 +375,9 @@ impl Layout {
             }
             Event::Close { loops, open } => {
                 let mut is_raised = false;
-                for &(of, definition, is_complement) in loops {
-                    if !memory.value(of) && memory.value(definition) != is_complement {
-                        self.set(memory, of, true);
+                for &(place, definition, is_complement) in loops {
+                    if !memory.value(place) && memory.value(definition) != is_complement {
+                        self.set(memory, place, true);
                         is_raised = true;
                     }
                 }
@@ -390,16 +390,16 @@ impl Layout {
     }
 }
 
-/// A game laid out for change propagation, one network per phase. Immutable; shared by machines.
+/// A game laid out for change propagation, with one network per phase. Immutable; shared by machines.
 pub struct ScalarProgram {
     layouts: Vec<Layout>,
-    /// How to tell the phase of a state.
+    /// How to determine the phase of a state.
     marks: Marks,
     initial: State,
 }
 
 impl ScalarProgram {
-    /// Lays networks out.
+    /// Lays out the networks.
     #[must_use]
     pub fn new(phases: &Phases, networks: &[Network], initial: &State) -> ScalarProgram {
         let layout = |network| Layout::new(network, initial);
@@ -436,12 +436,12 @@ pub struct ScalarMachine {
     /// Per phase: the last state of that phase, with everything computed for it.
     memories: Vec<Memory>,
     phase: usize,
-    /// The last answer to each role's question for legal moves.
+    /// The most recent legal moves of each role.
     legal: Vec<Vec<MoveId>>,
 }
 
 impl ScalarMachine {
-    /// Goes to this state.
+    /// Moves to this state.
     pub fn load(&mut self, state: &State) {
         self.phase = self.program.marks.phase_of(state.words());
         if *state == self.program.initial {
@@ -453,28 +453,28 @@ impl ScalarMachine {
         layout.settle(memory, PLAY);
     }
 
-    /// Puts small memories back to where they began.
+    /// Resets small memories to the initial state.
     fn restart(&mut self) {
         for (layout, memory) in self.program.layouts.iter().zip(&mut self.memories) {
-            if layout.n_places <= MOST_COPIED {
+            if layout.n_places <= MAX_COPIED {
                 memory.copy_from(&layout.start);
             }
         }
     }
 
-    /// The words of the state.
+    /// The words of the current state.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.memory().state
     }
 
-    /// Whether the match is over.
+    /// Whether the state is terminal.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.is_on(self.layout().slots.terminal_bit)
     }
 
-    /// The legal moves of a role as bits, in words.
+    /// The legal moves of a role as words of bits.
     #[must_use]
     pub fn legal_words(&self, role: RoleId) -> &[u64] {
         let (start, end) = self.layout().slots.legal_words[role.idx()];
@@ -496,7 +496,7 @@ impl ScalarMachine {
         &self.legal[role.idx()]
     }
 
-    /// Which goal values of a role hold, by their place in the program's list.
+    /// The goal values of a role that hold, as indexes into the program's list.
     pub fn goal_indexes(&mut self, role: RoleId) -> impl Iterator<Item = usize> + '_ {
         self.program.layouts[self.phase].settle(&mut self.memories[self.phase], GOAL);
         let (start, end) = self.layout().slots.goal_bits[role.idx()];
@@ -505,14 +505,14 @@ impl ScalarMachine {
             .map(move |bit| (bit - start) as usize)
     }
 
-    /// Goes to the state after this joint move.
+    /// Moves to the state after this joint move.
     pub fn advance(&mut self, joint: &[MoveId]) {
         let program = &*self.program;
         let memory = &mut self.memories[self.phase];
         let layout = &program.layouts[self.phase];
         layout.set_moves(memory, joint);
         layout.settle(memory, NEXT);
-        // A flipped base may be an output itself, so the next state is put aside first.
+        // A flipped base may itself be an output, so the next state is copied first.
         let mut next = std::mem::take(&mut memory.next);
         next.copy_from_slice(&memory.outputs[..layout.n_state_words]);
         let before = self.phase;

@@ -1,24 +1,23 @@
-//! The small values that every engine and every search speaks: [`State`], [`RoleId`], [`MoveId`], [`JointMove`],
-//! [`Goal`].
+//! The small value types that all engines and searches use: [`State`], [`RoleId`], [`MoveId`], [`JointMove`], [`Goal`].
 //!
-//! A state is opaque: words that mean something only to the engine that made it. To a network engine they are a bit
-//! per base, to the interpreter a sorted list of fluent ids. Two states of one game are equal exactly if they hold the
-//! same fluents, so a state is its own key in a table.
+//! A state is opaque: a list of words that only the engine that made it can read. For a network engine it is one bit
+//! per base, for the interpreter a sorted list of fluent ids. Two states of one game are equal exactly if they contain
+//! the same fluents, so a state can be used as a hash key.
 
 use std::fmt;
 
-/// A role: its place in the order of the `role` facts.
+/// A role: its position in the order of the `role` facts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RoleId(pub u16);
 
 impl RoleId {
-    /// The roles of a game with so many of them, in order.
+    /// All roles of a game with `n_roles` roles, in order.
     #[inline]
     pub fn all(n_roles: usize) -> impl ExactSizeIterator<Item = RoleId> + Clone {
         (0..n_roles).map(|idx| RoleId(idx as u16))
     }
 
-    /// As an index into a list with one entry per role.
+    /// The role as an index into a list with one entry per role.
     #[must_use]
     #[inline]
     pub fn idx(self) -> usize {
@@ -26,23 +25,24 @@ impl RoleId {
     }
 }
 
-/// A move as the engine numbers it. The same move of two roles may be one id or two: compare moves of one role only.
+/// A move, as numbered by the engine. The same move of two roles may have one id or two: compare only moves of one
+/// role.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MoveId(pub u32);
 
-/// What a state is worth to a role: 0 to 100.
+/// The goal of a role in a state: 0 to 100.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Goal(u8);
 
 impl Goal {
-    /// The goal with this value, if there is such a goal.
+    /// The goal with this value, if it is in range.
     #[must_use]
     #[inline]
     pub fn new(value: i64) -> Option<Goal> {
         (0..=100).contains(&value).then_some(Goal(value as u8))
     }
 
-    /// 0 to 100.
+    /// The value, 0 to 100.
     #[must_use]
     #[inline]
     pub fn value(self) -> u8 {
@@ -61,7 +61,7 @@ impl fmt::Display for Goal {
 pub struct JointMove(Box<[MoveId]>);
 
 impl JointMove {
-    /// The moves of all roles, in order.
+    /// A joint move from the moves of all roles, in order.
     pub fn new(moves: impl IntoIterator<Item = MoveId>) -> JointMove {
         JointMove(moves.into_iter().collect())
     }
@@ -73,7 +73,7 @@ impl JointMove {
         &self.0
     }
 
-    /// The moves of all roles, to be filled in again without a new allocation.
+    /// The moves of all roles, to be overwritten without a new allocation.
     #[inline]
     pub fn moves_mut(&mut self) -> &mut [MoveId] {
         &mut self.0
@@ -92,20 +92,20 @@ impl JointMove {
 pub struct State(Box<[u64]>);
 
 impl State {
-    /// A state of these words.
+    /// A state with these words.
     #[must_use]
     pub fn from_words(words: Box<[u64]>) -> State {
         State(words)
     }
 
-    /// Its words.
+    /// The words of the state.
     #[must_use]
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.0
     }
 
-    /// Becomes the state of these words, without a new allocation if it had as many.
+    /// Overwrites the state with these words, without a new allocation if the length is the same.
     #[inline]
     pub fn set_words(&mut self, words: &[u64]) {
         if self.0.len() == words.len() {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_becomes_another() {
+    fn set_words_replaces_the_state() {
         let mut state = State::default();
         for words in [&[1, 2][..], &[3, 4], &[], &[5]] {
             state.set_words(words);

@@ -1,9 +1,9 @@
-//! Where a role can win at once, lanes offer it the winning moves and no others; otherwise moves that do not lose at once. The
-//! scalar engine offers the same in such playouts.
+//! Decisive moves: if a role can win immediately, lanes offer it only winning moves; otherwise only moves that do not
+//! lose immediately. The scalar engine offers the same moves in such playouts.
 //!
-//! Against looking two steps ahead with the scalar engine, in states of random matches of the built-in games and, if
-//! `AGON_CORPUS` names a corpus with rulesheets, of those: what is offered is either some moves that win, or all but some that
-//! lose. In games whose wins are all new reasons to end, nothing is missed.
+//! This is compared with a two-step lookahead on the scalar engine, in states of random matches of the built-in games
+//! and, if `AGON_CORPUS` names a corpus of rulesheets, of those. The offered moves must be either some moves that win,
+//! or all moves except some that lose. In games where every win is a new reason to end, none may be missed.
 
 mod folder;
 
@@ -19,9 +19,9 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use folder::{corpus, sheets_in};
 
-/// Matches of each game, and steps of each at most.
+/// Matches per game, and the maximum number of steps of each.
 const N_MATCHES: u32 = 12;
-const MOST_STEPS: u32 = 120;
+const MAX_STEPS: u32 = 120;
 
 fn compile(sheet: &str) -> Option<Arc<Grounded>> {
     let limits = GroundLimits {
@@ -34,36 +34,39 @@ fn compile(sheet: &str) -> Option<Arc<Grounded>> {
     Some(Arc::new(Grounded::new(program, &Pass::ALL)))
 }
 
-/// What was seen in a game.
+/// Counts of a game.
 #[derive(Default, Debug)]
 struct Count {
     states: u32,
-    /// States in which a role that looks ahead does not choose among all moves, and those in which the same were on offer.
+    /// States in which a role with lookahead does not choose among all moves, and those in which the same moves were
+    /// offered.
     wins: u32,
     found: u32,
 }
 
-/// Goes to the state after a joint move.
+/// Moves to the state after a joint move.
 fn after(machine: &mut dyn Machine, state: &State, moves: impl Iterator<Item = MoveId>) -> State {
     machine.load(state);
     machine.advance(&JointMove::new(moves));
     machine.state()
 }
 
-/// Whether the match is over with the best goal of a role, whatever other goals the sheet gives it too.
+/// Whether the state is terminal with the best goal of a role, whatever other goals the sheet derives.
 fn is_win(machine: &mut dyn Machine, role: RoleId, best: &[Goal]) -> bool {
     let best = best[role.idx()].value().to_string();
     machine.is_terminal() && machine.goals(role).contains(&best)
 }
 
-/// Whether somebody else than this role alone has a choice in a state and can win at once; the machine stays somewhere.
+/// Whether another role is the only one with a choice in a state and can win immediately. Changes the machine's state.
 fn is_lost(machine: &mut dyn Machine, state: &State, role: RoleId, best: &[Goal]) -> bool {
     let roles = || RoleId::all(best.len());
-    let legal: Vec<Vec<MoveId>> = roles().map(|of| machine.legal_moves(of).to_vec()).collect();
+    let legal: Vec<Vec<MoveId>> = roles()
+        .map(|other| machine.legal_moves(other).to_vec())
+        .collect();
     let wins = |mover: RoleId| {
-        legal[mover.idx()].iter().any(|&of| {
+        legal[mover.idx()].iter().any(|&mv| {
             let made = |other: RoleId| match other == mover {
-                true => Some(of),
+                true => Some(mv),
                 false => legal[other.idx()].first().copied(),
             };
             let moves: Option<Vec<MoveId>> = roles().map(made).collect();
@@ -77,7 +80,7 @@ fn is_lost(machine: &mut dyn Machine, state: &State, role: RoleId, best: &[Goal]
     roles().filter(|&other| other != role).any(wins)
 }
 
-/// Looks two steps ahead wherever lanes pass, and compares.
+/// Looks two steps ahead in all states that lanes visit, and compares.
 fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     let program = game.decisive_program()?;
     let options = LanesOptions {
@@ -89,12 +92,14 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     let initial = game.initial_state().clone();
     lanes.submit([Job {
         n_playouts: N_MATCHES,
-        most_steps: MOST_STEPS,
+        most_steps: MAX_STEPS,
         ..Job::new(&initial, 0)
     }]);
     lanes.run(Until::Idle);
     let mut machine = game.machine();
-    let mut player = game.decisive_machine().expect("both engines have them");
+    let mut player = game
+        .decisive_machine()
+        .expect("both engines support decisive moves");
     let n_roles = game.program().roles.len();
     let roles = || RoleId::all(n_roles);
     // Step 1. All states of the playouts.
@@ -104,23 +109,23 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
         machine.load(&initial);
         for step in 0..playout.steps() as usize {
             states.push(machine.state());
-            machine.advance(&JointMove::new(moves.iter().map(|of| of[step])));
+            machine.advance(&JointMove::new(moves.iter().map(|played| played[step])));
         }
     });
-    // Step 2. What is on offer in them, and what wins.
+    // Step 2. The moves offered in them, and the moves that win.
     let best: Vec<Goal> = roles()
         .map(|role| {
             let goals = game.program().roles[role.idx()].goals.iter();
-            let text = |of| game.program().term_text(of);
+            let text = |term| game.program().term_text(term);
             let values = goals.filter_map(|goal| Goal::new(text(goal.value).parse().ok()?));
-            values.max().expect("there is a goal")
+            values.max().expect("every role has a goal")
         })
         .collect();
     let mut count = Count::default();
     let refs: Vec<&State> = states.iter().collect();
     let mut offers = Lanes::new(Arc::clone(program), &options);
     offers.expand(&refs, |idx, seen| {
-        // One by one the same is on offer, and leads to the same state.
+        // The scalar engine offers the same moves, and reaches the same state.
         player.load(&states[idx]);
         let mut firsts = Vec::new();
         for role in roles() {
@@ -147,30 +152,33 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
             let offered = seen.legal_moves(role);
             let all = &legal[role.idx()];
             if legal.iter().filter(|moves| moves.len() > 1).count() > 1 {
-                assert_eq!(offered, all, "{name}: all may move");
+                assert_eq!(
+                    offered, all,
+                    "{name}: a role without a decision is offered all moves"
+                );
                 continue;
             }
             if all.len() < 2 {
                 continue;
             }
-            // What it leads to, and who can win at once there.
+            // The state after each move, and who can win immediately there.
             let mut winning = Vec::new();
             let mut safe = Vec::new();
-            for &of in all {
+            for &mv in all {
                 let made = |other: RoleId| {
                     if other == role {
-                        of
+                        mv
                     } else {
                         legal[other.idx()][0]
                     }
                 };
                 let after = after(&mut machine, &states[idx], roles().map(made));
                 if is_win(&mut machine, role, &best) {
-                    winning.push(of);
+                    winning.push(mv);
                 }
-                // What ends the match may be left out, as long as it is no win.
+                // A move that ends the match may be left out, unless it wins.
                 if !machine.is_terminal() && !is_lost(&mut machine, &after, role, &best) {
-                    safe.push(of);
+                    safe.push(mv);
                 }
             }
             let expected = match (winning.is_empty(), safe.is_empty()) {
@@ -182,8 +190,8 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
                 count.wins += 1;
                 count.found += u32::from(offered == expected);
             }
-            let wins = !offered.is_empty() && offered.iter().all(|of| winning.contains(of));
-            let is_kept = |of: &&MoveId| offered.contains(of) || !safe.contains(of);
+            let wins = !offered.is_empty() && offered.iter().all(|mv| winning.contains(mv));
+            let is_kept = |mv: &&MoveId| offered.contains(mv) || !safe.contains(mv);
             let is_sound = wins || all.iter().filter(is_kept).count() == all.len();
             assert!(
                 is_sound && !offered.is_empty(),
@@ -194,7 +202,7 @@ fn check(name: &str, game: &Arc<Grounded>) -> Option<Count> {
     Some(count)
 }
 
-/// The sheets of a folder that lanes have decisive moves in.
+/// The sheets of a folder in which lanes have decisive moves.
 fn check_all(folder: &Path) -> Vec<(String, Count)> {
     let mut found = Vec::new();
     for (name, sheet) in sheets_in(folder) {
@@ -210,7 +218,7 @@ fn check_all(folder: &Path) -> Vec<(String, Count)> {
 }
 
 #[test]
-fn what_wins_is_on_offer_and_nothing_else() {
+fn only_winning_or_safe_moves_are_offered() {
     let found = check_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games"));
     for game in [
         "tic_tac_toe",
@@ -228,7 +236,7 @@ fn what_wins_is_on_offer_and_nothing_else() {
     }
 }
 
-/// Two roles take turns to climb, or not; up there is the end.
+/// Two roles take turns to climb or not; the match ends at the top.
 fn climb(goals: &str) -> Arc<Grounded> {
     let sheet = "(role a) (role b) (init (control a)) (init (at 0)) (init (step 1))
         (up 0 1) (up 1 2) (up 2 3) (up 3 4)
@@ -245,7 +253,7 @@ fn climb(goals: &str) -> Arc<Grounded> {
 }
 
 #[test]
-fn what_all_win_is_not_prevented() {
+fn a_win_of_all_roles_is_not_prevented() {
     let alone = "(<= (won ?r) (true (at 4)) (true (by ?r)))
         (<= (goal ?r 100) (won ?r)) (<= (goal ?r 0) (role ?r) (not (won ?r)))";
     assert!(climb(alone).decisive_program().is_some());
@@ -259,17 +267,19 @@ fn what_all_win_is_not_prevented() {
 /// Mean length and its standard error.
 fn mean(lengths: &[u32]) -> (f64, f64) {
     let n = lengths.len() as f64;
-    let mean = lengths.iter().map(|&of| f64::from(of)).sum::<f64>() / n;
-    let squares = lengths.iter().map(|&of| (f64::from(of) - mean).powi(2));
+    let mean = lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / n;
+    let squares = lengths
+        .iter()
+        .map(|&length| (f64::from(length) - mean).powi(2));
     (mean, (squares.sum::<f64>() / n / n).sqrt())
 }
 
 #[test]
-fn playouts_one_by_one_are_as_long_as_those_of_lanes() {
+fn scalar_playouts_are_as_long_as_those_of_lanes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games");
     for name in ["connect_four", "breakthrough", "pentago"] {
         let sheet = std::fs::read_to_string(folder.join(name).with_extension("kif"));
-        let game = compile(&sheet.expect("it is there")).expect("it grounds");
+        let game = compile(&sheet.expect("a built-in game")).expect("the game can be grounded");
         let options = LanesOptions {
             seed: 11,
             decisive: true,
@@ -281,9 +291,11 @@ fn playouts_one_by_one_are_as_long_as_those_of_lanes() {
             ..Job::new(game.initial_state(), 0)
         }]);
         lanes.run(Until::Idle);
-        let mut of_lanes = Vec::new();
-        lanes.drain(|playout| of_lanes.push(playout.steps()));
-        let mut player = game.decisive_machine().expect("it has wins at once");
+        let mut lane_lengths = Vec::new();
+        lanes.drain(|playout| lane_lengths.push(playout.steps()));
+        let mut player = game
+            .decisive_machine()
+            .expect("the game has immediate wins");
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut one_by_one = Vec::new();
         for _ in 0..4000 {
@@ -301,14 +313,14 @@ fn playouts_one_by_one_are_as_long_as_those_of_lanes() {
             }
             one_by_one.push(n_steps);
         }
-        let ((one, error), (other, other_error)) = (mean(&one_by_one), mean(&of_lanes));
+        let ((one, error), (other, other_error)) = (mean(&one_by_one), mean(&lane_lengths));
         let apart = (one - other).abs() / error.hypot(other_error);
         assert!(apart < 4.5, "{name}: {one} and {other}");
     }
 }
 
 #[test]
-fn what_wins_in_the_corpus_is_on_offer_and_nothing_else() {
+fn only_winning_or_safe_moves_are_offered_in_the_corpus() {
     let Some(folder) = corpus() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! The interpreter on small games: rules and joint moves in, what holds in each state out.
+//! The interpreter on small games: given rules and joint moves, the contents of each state.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -29,15 +29,17 @@ fn interpreter(sheet: &str) -> Arc<Interpreter> {
     )
 }
 
-/// Makes joint moves, each a list of one move per role with commas between, and prints every state.
+/// Makes joint moves, each a comma-separated list of one move per role, and prints every state.
 fn check(sheet: &str, joint_moves: &[&str], expected: &Expect) {
     let interpreter = interpreter(sheet);
     let mut machine = interpreter.machine();
     let mut text = show(&interpreter, &mut machine);
     for joint in joint_moves {
-        let moves = joint
-            .split(',')
-            .map(|name| interpreter.find_move(name).expect("a move of the game"));
+        let moves = joint.split(',').map(|name| {
+            interpreter
+                .find_move(name)
+                .expect("the text is a move of the game")
+        });
         machine.advance(&JointMove::new(moves));
         let _ = writeln!(text, "-- {joint}");
         text.push_str(&show(&interpreter, &mut machine));
@@ -79,7 +81,7 @@ fn show(interpreter: &Interpreter, machine: &mut dyn Machine) -> String {
     text
 }
 
-/// What holds in the initial state, as moves of a game that ends at once.
+/// The facts that hold in the initial state, shown as moves of a game that ends at once.
 fn check_derived(rules: &str, shown: &str, expected: &Expect) {
     let sheet =
         format!("(role r) (goal r 0) (<= terminal (true stop)) (<= (legal r ?m) {shown})\n{rules}");
@@ -98,7 +100,7 @@ fn check_derived(rules: &str, shown: &str, expected: &Expect) {
 }
 
 #[test]
-fn simultaneous_moves_meet_in_the_next_state() {
+fn simultaneous_moves_determine_the_next_state() {
     check(
         "(role even) (role odd) (choice heads) (choice tails)
          (<= (legal ?r (show ?c)) (role ?r) (choice ?c) (not over))
@@ -124,7 +126,7 @@ fn simultaneous_moves_meet_in_the_next_state() {
 }
 
 #[test]
-fn odd_goals_are_all_listed() {
+fn invalid_goals_are_all_listed() {
     check(
         "(role a) (role b) (role c) (legal a go) (<= terminal (true over))
          (goal a 0) (goal a 50) (value many) (<= (goal b ?v) (value ?v)) (<= (goal c 10) (true over)) (<= (next over) (does a go))",
@@ -145,7 +147,7 @@ fn odd_goals_are_all_listed() {
 }
 
 #[test]
-fn recursion_runs_through_the_state_in_any_direction() {
+fn recursion_over_the_state_works_in_any_direction() {
     let rules = "(init (road a b)) (init (road b c)) (init (road c a)) (init (road d a))
         (<= (left ?x ?y) (true (road ?x ?y))) (<= (left ?x ?z) (left ?x ?y) (true (road ?y ?z)))
         (<= (right ?x ?y) (true (road ?x ?y))) (<= (right ?x ?z) (true (road ?x ?y)) (right ?y ?z))
@@ -170,8 +172,8 @@ fn negation_may_come_first_and_needs_only_the_call_to_be_stratified() {
 }
 
 #[test]
-fn inside_a_knot_of_negation_calls_are_made_as_bound_as_can_be() {
-    // Asking for all `p` at once in the rule for `r` would make `p` wait for its own negation.
+fn calls_in_a_negative_cycle_are_as_bound_as_possible() {
+    // A call for all `p` at once in the rule for `r` would make `p` depend on its own negation.
     let rules = "(init on) (q 2 1) (q 3 2) (s 2 2) (s 1 0) (s 1 3)
         (<= (p ?x) (q ?x ?y) (true on) (not (r ?y))) (<= (r ?y) (p ?z) (s ?y ?z) (true on) (distinct ?z 3))";
     check_derived(rules, "(p ?m)", &expect!["2"]);
@@ -179,7 +181,7 @@ fn inside_a_knot_of_negation_calls_are_made_as_bound_as_can_be() {
 }
 
 #[test]
-fn a_negative_loop_is_an_error_and_the_machine_goes_on() {
+fn a_negative_loop_is_an_error_and_the_machine_stays_usable() {
     check(
         "(role r) (legal r go) (init (road a a)) (<= terminal (true two))
          (<= (goal r 100) (won a)) (<= (goal r 0) (not (won a))) (<= (next (road a b)) (does r go))
@@ -188,7 +190,7 @@ fn a_negative_loop_is_an_error_and_the_machine_goes_on() {
         &expect![[r#"
             state: (road a a)
             legal 0: go; goal: none of []
-            fault: the negation in the rule in line 3 depends on its own outcome
+            fault: the negation in the rule on line 3 depends on its own result
             -- go
             state: (road a b)
             legal 0: go; goal: 100 of [100]
@@ -197,7 +199,7 @@ fn a_negative_loop_is_an_error_and_the_machine_goes_on() {
 }
 
 #[test]
-fn alternatives_may_nest_bind_and_lean_on_what_is_bound_outside() {
+fn alternatives_may_nest_and_use_variables_bound_outside() {
     let rules = "(n 1) (n 2) (n 3) (n 4) (e 1 2) (e 2 3) (e 4 4) (init (at 2))";
     let or = "(or (e 3 ?m) (and (n ?m) (or (true (at ?m)) (not (distinct ?m 1)) (and (e ?m ?m) (not (e ?m 1))))))";
     check_derived(rules, or, &expect!["1 2 4"]);
@@ -206,7 +208,7 @@ fn alternatives_may_nest_bind_and_lean_on_what_is_bound_outside() {
         "(n ?m) (or (distinct ?m 1) (true (at 1))) (or (not (e ?m ?m)) (e 1 ?m))",
         &expect!["2 3"],
     );
-    // Each alternative of one binds what an alternative of the other needs.
+    // Each alternative of one `or` binds what an alternative of the other needs.
     check_derived(
         rules,
         "(or (e ?m ?m) (and (e ?m ?y) (not (e 1 4)))) (or (true (at ?y)) (e ?m ?y))",
@@ -216,7 +218,7 @@ fn alternatives_may_nest_bind_and_lean_on_what_is_bound_outside() {
 }
 
 #[test]
-fn equality_binds_and_takes_terms_apart() {
+fn equality_binds_and_destructures_terms() {
     let rules = "(init (pair (f a b) (f b b))) (init (pair c c))";
     check_derived(
         rules,
@@ -236,7 +238,7 @@ fn equality_binds_and_takes_terms_apart() {
 }
 
 #[test]
-fn brackets_and_arity_make_a_difference() {
+fn brackets_and_arity_are_significant() {
     let rules = "(init (f)) (init (g (f) f)) (p a) (p a b) (q) (<= (p c) (p ?x ?y))";
     check_derived(rules, "(true ?m)", &expect!["(f) (g (f) f)"]);
     check_derived(rules, "(true (g ?m ?m))", &expect![""]);
@@ -251,7 +253,7 @@ fn brackets_and_arity_make_a_difference() {
 }
 
 #[test]
-fn terms_are_taken_apart_by_recursion() {
+fn recursion_destructures_terms() {
     let rules = "(init (word (cons a (cons b (cons c nil)))))
         (<= (suffix ?w) (true (word ?w))) (<= (suffix ?w) (suffix (cons ?x ?w)))";
     check_derived(rules, "(suffix (cons ?m ?w))", &expect!["a b c"]);
@@ -275,7 +277,7 @@ fn a_long_chain_needs_no_deep_stack() {
 }
 
 #[test]
-fn what_nobody_asks_for_is_not_enumerated() {
+fn unneeded_values_are_not_enumerated() {
     let mut rules = String::from("(init (at 7))\n");
     for number in 0..30 {
         let _ = writeln!(rules, "(d {number})");
@@ -298,7 +300,7 @@ fn what_nobody_asks_for_is_not_enumerated() {
 }
 
 #[test]
-fn a_hostile_question_ends_with_the_budget() {
+fn a_hostile_query_exceeds_its_limits() {
     let mut rules = String::from("(init (at 7))\n");
     for number in 0..60 {
         let _ = writeln!(rules, "(d {number})");
@@ -306,7 +308,9 @@ fn a_hostile_question_ends_with_the_budget() {
     check_derived(
         &rules,
         "(d ?a) (d ?b) (d ?c) (d ?e) (true (at 7)) (not (distinct ?m (t ?a ?b ?c ?e)))",
-        &expect!["too many derived facts; the rule in line 1 was at work when the budget ran out"],
+        &expect![
+            "the interpreter exceeded its limit on derived facts while evaluating the rule on line 1"
+        ],
     );
     // Ten pigeons, nine holes.
     let rules: String = (1..10).map(|hole| format!("(hole {hole})")).collect();
@@ -319,25 +323,25 @@ fn a_hostile_question_ends_with_the_budget() {
         &format!("(init here) {rules}"),
         &pigeons,
         &expect![
-            "too many steps of inference; the rule in line 1 was at work when the budget ran out"
+            "the interpreter exceeded its limit on inference steps while evaluating the rule on line 1"
         ],
     );
 }
 
 #[test]
-fn a_budget_error_says_what_ran_out() {
+fn the_error_names_the_exceeded_limit() {
     let error = InterpreterError::Budget {
         line: 3,
         resource: Resource::Terms,
     };
     assert_eq!(
         error.to_string(),
-        "too many different terms; the rule in line 3 was at work when the budget ran out"
+        "the interpreter exceeded its limit on different terms while evaluating the rule on line 3"
     );
 }
 
 #[test]
-fn a_peer_may_shout() {
+fn moves_are_found_in_upper_case() {
     let interpreter = interpreter(
         "(role r) (goal r 0) (<= terminal (true x)) (legal r (Mark 1 b)) (legal r noop)",
     );
@@ -351,7 +355,7 @@ fn a_peer_may_shout() {
     assert_eq!(text("(mark 1)"), None);
 }
 
-/// States and moves mean the same on all threads, whoever met them first.
+/// States and moves have the same meaning on all threads, whichever thread created them.
 #[test]
 fn machines_of_one_interpreter_agree() {
     let interpreter = interpreter(

@@ -1,14 +1,15 @@
 //! The lanes engine against the scalar engine: every playout is replayed, move by move.
 //!
-//! The moves must be legal, the states between must look the same to `expand` (legal moves, end, goals) and lead to the
-//! same successors by `advance`; the last state, the goals on the way, the length and the ending must agree. The same seed
-//! must give the same playouts on every path: any vectors, with and without machine code, goals deferred or not.
+//! The moves must be legal; the intermediate states must have the same properties in `expand` (legal moves, `terminal`,
+//! goals) and the same successors in `advance`; the last state, the traced goals, the length and the ending must agree.
+//! The same seed must give the same playouts on every path: any vectors, with and without machine code, goals deferred
+//! or not.
 //!
-//! Uniform choices and choices by weights and policies are all replayed so; that they are drawn with the right
-//! probabilities is for `lanes_statistics.rs` to show.
+//! Uniform choices and choices by weights and policies are all replayed in this way; `lanes_statistics.rs` tests their
+//! probabilities.
 //!
-//! On small sheets with one difficulty each, on the built-in games, and, if `AGON_CORPUS` names a corpus with rulesheets,
-//! on a sample of these.
+//! This runs on small sheets with one difficulty each, on the built-in games, and, if `AGON_CORPUS` names a corpus of
+//! rulesheets, on a sample of these.
 
 mod folder;
 mod sheets;
@@ -29,9 +30,9 @@ use agon_ground::{GroundLimits, ground};
 use folder::{corpus, sheets_in};
 use sheets::SHEETS;
 
-const MOST_STEPS: u32 = 40;
+const MAX_STEPS: u32 = 40;
 
-/// A playout as text cannot be: all that came back.
+/// All data of a finished playout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen {
     tag: u64,
@@ -60,23 +61,23 @@ impl Seen {
     }
 }
 
-/// The moves of a role, however they are read.
+/// The moves of a role; checks that all ways to read them agree.
 fn moves_of(playout: &Finished<'_>, role: RoleId) -> Vec<MoveId> {
     let mut moves = Vec::new();
-    playout.moves(role).for_each(|of| moves.push(of));
+    playout.moves(role).for_each(|mv| moves.push(mv));
     for n_gone in [0, 1, 7, 9] {
         let mut rest = playout.moves(role);
-        let of = rest.nth(n_gone);
-        assert_eq!(of, moves.get(n_gone).copied());
+        let mv = rest.nth(n_gone);
+        assert_eq!(mv, moves.get(n_gone).copied());
         assert_eq!(rest.len(), moves.len().saturating_sub(n_gone + 1));
         assert!(rest.clone().eq(moves.iter().copied().skip(n_gone + 1)));
-        let sum = rest.fold(0, |sum, of| sum * 31 % 1009 + of.0);
+        let sum = rest.fold(0, |sum, mv| sum * 31 % 1009 + mv.0);
         let left = moves.iter().skip(n_gone + 1);
-        assert_eq!(sum, left.fold(0, |sum, of| sum * 31 % 1009 + of.0));
+        assert_eq!(sum, left.fold(0, |sum, mv| sum * 31 % 1009 + mv.0));
     }
     let mut last = None;
-    playout.choices(role, |step, of| {
-        assert_eq!(of, moves[step as usize]);
+    playout.choices(role, |step, mv| {
+        assert_eq!(mv, moves[step as usize]);
         assert!(last < Some(step), "in order");
         last = Some(step);
     });
@@ -109,7 +110,7 @@ impl Referee {
             .collect()
     }
 
-    /// Replays a playout; gives the states on the way, each with the joint move made in it.
+    /// Replays a playout; returns the states on the way, each with its joint move.
     fn replay(
         &mut self,
         start: &State,
@@ -120,14 +121,17 @@ impl Referee {
         self.machine.load(start);
         let mut visited = Vec::new();
         for step in 0..seen.steps as usize {
-            assert!(!self.machine.is_terminal(), "goes on after the end");
+            assert!(
+                !self.machine.is_terminal(),
+                "the playout continues after a terminal state"
+            );
             let traced: Vec<Option<Goal>> = seen.trace.iter().map(|trace| trace[step]).collect();
             assert_eq!(traced, self.goals(), "goals at step {step}");
             let joint: Vec<MoveId> = seen.moves.iter().map(|moves| moves[step]).collect();
-            for (role, of) in RoleId::all(self.n_roles).zip(&joint) {
+            for (role, mv) in RoleId::all(self.n_roles).zip(&joint) {
                 assert!(
-                    self.machine.legal_moves(role).contains(of),
-                    "step {step}: an illegal move {of:?}"
+                    self.machine.legal_moves(role).contains(mv),
+                    "step {step}: an illegal move {mv:?}"
                 );
             }
             visited.push((self.machine.state(), joint.clone()));
@@ -166,7 +170,7 @@ impl Referee {
         visited
     }
 
-    /// Compares `expand` and `advance` on states with what the scalar engine says.
+    /// Compares `expand` and `advance` on states with the scalar engine.
     fn look(&mut self, lanes: &mut Lanes, visited: &[(State, Vec<MoveId>)]) {
         let states: Vec<&State> = visited.iter().map(|(state, _)| state).collect();
         let mut n_seen = 0;
@@ -199,7 +203,7 @@ impl Referee {
     }
 }
 
-/// Every way to lay out a game on this machine.
+/// Every layout that this machine supports.
 fn all_layouts() -> Vec<LayoutOptions> {
     let mut layouts = Vec::new();
     for simd in [Simd::Portable, Simd::Avx2, Simd::Avx512] {
@@ -213,7 +217,7 @@ fn all_layouts() -> Vec<LayoutOptions> {
     layouts
 }
 
-/// Weights without rhyme or reason: some equal, some zero, some in some cases, and some of those urgent.
+/// Arbitrary weights: some equal, some zero, some with cases, and some of those urgent.
 fn some_weights(game: &Grounded, seed: u32) -> Weights {
     let program = game.program();
     let n_fluents = program.fluents.len() as u32;
@@ -227,8 +231,8 @@ fn some_weights(game: &Grounded, seed: u32) -> Weights {
     let scales: Vec<ScaleId> = (0..n_fluents.min(20))
         .map(|first| weights.add_scale(factors(first)))
         .collect();
-    for (role, of) in program.roles.iter().enumerate() {
-        for idx in 0..of.moves.len() as u32 {
+    for (role, data) in program.roles.iter().enumerate() {
+        for idx in 0..data.moves.len() as u32 {
             let number = (idx + 1).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
             let weight = weights.get_mut(RoleId(role as u16), MoveId(idx));
             weight.weight = (number % 17) as f32;
@@ -254,14 +258,14 @@ fn some_weights(game: &Grounded, seed: u32) -> Weights {
     weights
 }
 
-/// Picks at random and sees that it is shown the truth.
+/// Picks at random and checks that the view is correct.
 struct SuspiciousPolicy<'a> {
     machine: &'a mut GroundedMachine,
 }
 
 impl LanePolicy for SuspiciousPolicy<'_> {
     fn choose(&mut self, lane: &LaneView<'_>, role: RoleId, legal: &[MoveId]) -> MoveId {
-        assert!(legal.len() > 1 && lane.steps < MOST_STEPS);
+        assert!(legal.len() > 1 && lane.steps < MAX_STEPS);
         self.machine
             .load(&State::from_words(lane.state_words.into()));
         assert_eq!(legal, self.machine.legal_moves(role));
@@ -269,7 +273,7 @@ impl LanePolicy for SuspiciousPolicy<'_> {
     }
 }
 
-/// The same for blocks; in half of the lanes it names a move that is not legal, or none at all.
+/// The same for blocks; in half of the lanes it names an illegal move, or none at all.
 struct SuspiciousBlockPolicy<'a> {
     machine: &'a mut GroundedMachine,
     n_state_words: usize,
@@ -293,7 +297,7 @@ impl BlockPolicy for SuspiciousBlockPolicy<'_> {
             for role in RoleId::all(self.n_roles) {
                 let moves = block.moves(role).iter().enumerate();
                 let is_legal = |&(place, _): &(usize, _)| block.legal(role, place) >> lane & 1 == 1;
-                let legal: Vec<MoveId> = moves.filter(is_legal).map(|(_, of)| *of).collect();
+                let legal: Vec<MoveId> = moves.filter(is_legal).map(|(_, mv)| *mv).collect();
                 assert_eq!(legal, self.machine.legal_moves(role));
             }
             let n = block.moves(role).len() as u64;
@@ -305,7 +309,7 @@ impl BlockPolicy for SuspiciousBlockPolicy<'_> {
     }
 }
 
-/// Plays from the initial state, then from states that were visited, each with other limits.
+/// Plays from the initial state, then from visited states, each with other limits.
 fn play(
     referee: &mut Referee,
     layout: &LayoutOptions,
@@ -329,7 +333,7 @@ fn play(
     lanes.set_choosing(choosing[0]);
     lanes.submit([Job {
         n_playouts,
-        most_steps: MOST_STEPS,
+        most_steps: MAX_STEPS,
         ..Job::new(&initial, 7)
     }]);
     lanes.run(Until::Idle);
@@ -339,14 +343,14 @@ fn play(
     let mut starts = Vec::new();
     for seen in &all {
         assert_eq!(seen.tag, 7);
-        let visited = referee.replay(&initial, seen, MOST_STEPS, None);
+        let visited = referee.replay(&initial, seen, MAX_STEPS, None);
         if starts.len() < 300 {
             starts.extend(visited);
         }
     }
     referee.look(&mut lanes, &starts);
     let limits = |idx: usize| match idx % 3 {
-        0 => (MOST_STEPS, None),
+        0 => (MAX_STEPS, None),
         1 => (
             3,
             Some(Cut {
@@ -369,7 +373,7 @@ fn play(
             let (_, cut) = limits(idx);
             Job {
                 cut,
-                most_steps: MOST_STEPS,
+                most_steps: MAX_STEPS,
                 ..Job::new(state, idx as u64)
             }
         })
@@ -405,7 +409,7 @@ fn play(
     for seen in &all[before..] {
         assert!(
             !std::mem::replace(&mut is_seen[seen.tag as usize], true),
-            "each job once"
+            "each job must finish exactly once"
         );
         let (limit, cut) = limits(seen.tag as usize);
         referee.replay(&starts[seen.tag as usize].0, seen, limit, cut);
@@ -413,7 +417,7 @@ fn play(
     all
 }
 
-/// Playouts that are added up give the sums of those that are handed over one by one.
+/// Playouts that are summed must give the sums of those that are handed over one by one.
 fn add_up(referee: &Referee, layout: &LayoutOptions, starts: &[State], choosing: &Choosing) {
     let program = Arc::new(LanesProgram::new(&referee.game, layout));
     let lanes = |sums| {
@@ -437,14 +441,14 @@ fn add_up(referee: &Referee, layout: &LayoutOptions, starts: &[State], choosing:
         .map(|(idx, state)| Job {
             n_playouts: [1, 7, 300][idx % 3],
             cut: cuts[idx % 4 % 3].map(|(after, score)| Cut { after, score }),
-            most_steps: MOST_STEPS,
+            most_steps: MAX_STEPS,
             // Some jobs share a tag.
             ..Job::new(state, (idx / 2) as u64)
         })
-        // In the end all lanes play the same job, and all blocks are added up at once.
+        // At the end all lanes play the same job, and all blocks are summed at once.
         .chain(starts.first().map(|state| Job {
             n_playouts: 3000,
-            most_steps: MOST_STEPS,
+            most_steps: MAX_STEPS,
             ..Job::new(state, starts.len() as u64)
         }))
         .collect();
@@ -512,7 +516,7 @@ fn check(
     ] {
         let mut first: Option<Vec<Seen>> = None;
         for layout in layouts {
-            // So that a failure says where.
+            // Shows the case in which a failure occurred.
             eprintln!("{name} {layout:?}");
             let seen = play(&mut referee, layout, 1, n_playouts, choosing);
             let starts: Vec<State> = (seen.iter().take(12))
@@ -523,7 +527,9 @@ fn check(
             add_up(&referee, layout, &starts, choosing[0]);
             match &first {
                 None => first = Some(seen),
-                Some(first) => assert!(*first == seen, "{name}: other playouts with {layout:?}"),
+                Some(first) => {
+                    assert!(*first == seen, "{name}: different playouts with {layout:?}");
+                }
             }
         }
     }
@@ -531,7 +537,7 @@ fn check(
 }
 
 #[test]
-fn small_sheets_are_played_as_the_scalar_engine_does() {
+fn small_sheets_agree_with_the_scalar_engine() {
     for (name, sheet) in SHEETS.iter().chain(ODD) {
         assert!(
             check(name, sheet, &GroundLimits::default(), &all_layouts(), 150),
@@ -541,8 +547,8 @@ fn small_sheets_are_played_as_the_scalar_engine_does() {
 }
 
 #[test]
-fn built_in_games_are_played_as_the_scalar_engine_does() {
-    // A spread of those that ground small; every engine plays all of them in other tests.
+fn built_in_games_agree_with_the_scalar_engine() {
+    // A selection of the games with small networks; other tests play all of them on every engine.
     const EVERY: usize = 3;
     let limits = GroundLimits {
         rules: 4_000,
@@ -558,7 +564,7 @@ fn built_in_games_are_played_as_the_scalar_engine_does() {
 }
 
 #[test]
-fn networks_that_are_not_optimised_are_played_alike() {
+fn unoptimised_networks_agree_with_the_scalar_engine() {
     for (name, sheet) in SHEETS.iter().chain(ODD) {
         let mut referee = Referee::new(sheet, &GroundLimits::default(), &[]).expect("it grounds");
         eprintln!("{name}");
@@ -573,7 +579,7 @@ fn networks_that_are_not_optimised_are_played_alike() {
 }
 
 #[test]
-fn a_sample_of_the_corpus_is_played_as_the_scalar_engine_does() {
+fn a_sample_of_the_corpus_agrees_with_the_scalar_engine() {
     const EVERY: usize = 6;
     let Some(directory) = corpus() else {
         return;
@@ -592,16 +598,16 @@ fn a_sample_of_the_corpus_is_played_as_the_scalar_engine_does() {
     let n_played = sheets
         .filter(|(name, sheet)| check(name, sheet, &limits, &layouts, 70))
         .count();
-    assert!(n_played > 20, "only {n_played} sheets ground");
+    assert!(n_played > 20, "only {n_played} sheets could be grounded");
 }
 
 #[test]
-fn playouts_after_those_that_were_dropped_are_kept_whole() {
-    // None of those that are dropped has ended, so that the log forgets many steps that nobody ever looked at.
+fn playouts_after_dropped_ones_are_complete() {
+    // No dropped playout has ended, so the log drops many steps that were never read.
     let (_, sheet) = ODD
         .iter()
         .find(|(name, _)| *name == "never over")
-        .expect("it is there");
+        .expect("the sheet exists");
     let mut referee =
         Referee::new(sheet, &GroundLimits::default(), &Pass::ALL).expect("it grounds");
     let initial = referee.game.initial_state().clone();
@@ -640,7 +646,7 @@ fn playouts_after_those_that_were_dropped_are_kept_whole() {
 }
 
 #[test]
-fn games_are_shared_between_threads_and_lanes_go_with_one() {
+fn games_are_sync_and_lanes_are_send() {
     fn is_shared<T: Send + Sync>() {}
     fn is_sent<T: Send>() {}
     is_shared::<Grounded>();
@@ -648,17 +654,17 @@ fn games_are_shared_between_threads_and_lanes_go_with_one() {
     is_sent::<Lanes>();
 }
 
-/// Games at the edge of what a game is.
+/// Edge cases of games.
 const ODD: &[(&str, &str)] = &[
-    ("over before it begins", "(role r) (init (p)) (legal r a) (legal r b) (<= (next (p)) (true (p))) (<= terminal (true (p))) (goal r 30)"),
+    ("terminal from the start", "(role r) (init (p)) (legal r a) (legal r b) (<= (next (p)) (true (p))) (<= terminal (true (p))) (goal r 30)"),
     ("no legal move", "(role r) (role s) (init (p)) (legal r a) (<= (legal s b) (true (q))) (<= (next (q)) (does r a)) (<= terminal (true (z))) (<= (next (z)) (true (q))) (goal r 1)"),
-    ("a move until it is gone", "(role r) (init (c 0)) (s 0 1) (s 1 2) (<= (legal r go) (true (c 0))) (<= (legal r go) (true (c 1)))
+    ("a move that disappears", "(role r) (init (c 0)) (s 0 1) (s 1 2) (<= (legal r go) (true (c 0))) (<= (legal r go) (true (c 1)))
         (<= (next (c ?y)) (true (c ?x)) (s ?x ?y) (does r go)) (<= terminal (true (c 3))) (<= (goal r 10) (true (c 2)))"),
     ("two goals at once, and none", "(role r) (role s) (init (p)) (legal r a) (legal r b) (legal s x) (<= (next (p)) (does r a)) (<= (next (q)) (does r b))
         (<= terminal (true (q))) (<= (goal r 10) (true (p))) (<= (goal r 20) (true (p))) (<= (goal s 99) (true (q)))"),
     ("never over", "(role r) (init (on)) (legal r push) (legal r wait) (<= (next (on)) (does r push) (not (true (on)))) (<= (next (on)) (does r wait) (true (on)))
         (<= terminal (true (broken))) (<= (next (broken)) (true (broken))) (goal r 50)"),
-    ("bits that move on", "(role r) (init (b 1)) (s 1 2) (s 2 3) (s 3 4) (s 4 5) (s 5 1) (legal r go) (legal r (put 1)) (legal r (put 3))
+    ("bits that move around", "(role r) (init (b 1)) (s 1 2) (s 2 3) (s 3 4) (s 4 5) (s 5 1) (legal r go) (legal r (put 1)) (legal r (put 3))
         (<= (next (b ?y)) (true (b ?x)) (s ?x ?y)) (<= (next (b ?x)) (does r (put ?x))) (<= terminal (true (b 1)) (true (b 2)) (true (b 3)) (true (b 4)))
         (<= (goal r 100) (true (b 5))) (<= (goal r 0) (not (true (b 5))))"),
 ];

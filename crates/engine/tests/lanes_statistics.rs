@@ -1,9 +1,9 @@
 //! The lanes engine draws with the right probabilities.
 //!
-//! Means of goals and of length against the scalar engine, by Welch's test: the difference of two means in units of its
-//! standard error. Six of these happen by chance once in 500 million comparisons, so a failure is no accident. On the
-//! built-in games and, if `AGON_CORPUS` names a corpus with rulesheets, on a sample of these. Weighted choices against
-//! their weights, by Pearson's test.
+//! Means of goals and of length are compared with the scalar engine by Welch's test: the difference of two means in
+//! units of its standard error. Six standard errors occur by chance once in 500 million comparisons, so a failure is
+//! not a coincidence. This runs on the built-in games and, if `AGON_CORPUS` names a corpus of rulesheets, on a sample
+//! of these. Weighted choices are compared with their weights by Pearson's test.
 
 mod folder;
 
@@ -20,7 +20,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use folder::{corpus, sheets_in};
 
-const MOST_STEPS: u32 = 300;
+const MAX_STEPS: u32 = 300;
 
 /// Sums of a sample.
 #[derive(Clone, Copy, Default)]
@@ -46,13 +46,13 @@ impl Sample {
         (self.squares / self.n - self.mean().powi(2)).max(0.0) / self.n
     }
 
-    /// How many standard errors the means are apart.
+    /// The difference of the means in standard errors.
     fn distance(&self, other: &Sample) -> f64 {
         if self.n == 0.0 || other.n == 0.0 {
             return (self.n - other.n).abs();
         }
         let difference = (self.mean() - other.mean()).abs();
-        // A goal that nearly never happens is no normal distribution: one in the sample weighs that much by itself.
+        // A very rare goal is not normally distributed: a single one has this weight.
         let smallest = 100.0 / self.n.min(other.n);
         difference / (self.error() + other.error()).sqrt().max(smallest)
     }
@@ -65,7 +65,7 @@ fn compile(sheet: &str, limits: &GroundLimits) -> Option<Arc<Grounded>> {
     Some(Arc::new(Grounded::new(program, &Pass::ALL)))
 }
 
-/// Length, then goals by role, then how often there was a goal, of random playouts.
+/// Length, then goals by role, then the frequency of goals, of random playouts.
 fn samples(n_roles: usize) -> Vec<Sample> {
     vec![Sample::default(); 1 + 2 * n_roles]
 }
@@ -77,7 +77,7 @@ fn by_lanes(game: &Grounded, n_roles: usize, n_playouts: u32) -> Vec<Sample> {
     });
     lanes.submit([Job {
         n_playouts,
-        most_steps: MOST_STEPS,
+        most_steps: MAX_STEPS,
         ..Job::new(game.initial_state(), 0)
     }]);
     lanes.run(Until::Idle);
@@ -100,7 +100,7 @@ fn by_scalar(game: &Arc<Grounded>, n_roles: usize, n_playouts: u32) -> Vec<Sampl
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     let mut all = samples(n_roles);
     for _ in 0..n_playouts {
-        all[0].add(f64::from(playouts.run(MOST_STEPS, &mut rng).steps));
+        all[0].add(f64::from(playouts.run(MAX_STEPS, &mut rng).steps));
         for role in RoleId::all(n_roles) {
             let goal = game
                 .goal(playouts.machine(), role)
@@ -122,7 +122,7 @@ fn check(name: &str, game: &Arc<Grounded>, n_lanes: u32, n_scalar: u32) -> Resul
         if distance > 6.0 {
             let (left, right) = (lanes.mean(), scalar.mean());
             return Err(format!(
-                "{name}, mean {idx}: {left} by lanes, {right} by scalar, {distance:.1} errors"
+                "{name}, mean {idx}: {left} on lanes, {right} on scalar, {distance:.1} standard errors"
             ));
         }
     }
@@ -167,10 +167,13 @@ fn means_agree_on_a_sample_of_the_corpus() {
         failures.extend(check(name, &game, 4096, n_scalar).err());
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(n_compared > 50, "only {n_compared} sheets ground");
+    assert!(
+        n_compared > 50,
+        "only {n_compared} sheets could be grounded"
+    );
 }
 
-/// One choice among 40 moves, the first 20 legal only with the coin up; the state tells which was made.
+/// One choice among 40 moves, the first 20 legal only if the coin is up; the state records the choice.
 fn one_choice() -> Arc<Grounded> {
     let mut sheet = "(role r) (init start) (init (coin up)) (<= (next (did ?m)) (does r ?m)) (<= terminal (not (true start))) (goal r 0)".to_owned();
     for idx in 0..40 {
@@ -181,7 +184,7 @@ fn one_choice() -> Arc<Grounded> {
     compile(&sheet, &GroundLimits::default()).expect("it grounds")
 }
 
-/// How often each move is made in one choice.
+/// The frequency of each move in one choice.
 fn frequencies(game: &Grounded, choosing: &Choosing, n_playouts: u32) -> Vec<f64> {
     let mut lanes = game.lanes(&LanesOptions {
         seed: 9,
@@ -198,7 +201,7 @@ fn frequencies(game: &Grounded, choosing: &Choosing, n_playouts: u32) -> Vec<f64
     lanes.drain(|playout| {
         playout
             .moves(RoleId(0))
-            .for_each(|of| counts[of.0 as usize] += 1.0);
+            .for_each(|mv| counts[mv.0 as usize] += 1.0);
     });
     counts
 }
@@ -241,22 +244,22 @@ fn proportional_choices_are_proportional() {
             .map(|idx| idx as u32)
     };
     let (up, down) = (
-        fluent("(coin up)").expect("it exists"),
-        fluent("(coin down)").expect("it exists"),
+        fluent("(coin up)").expect("the fluent exists"),
+        fluent("(coin down)").expect("the fluent exists"),
     );
     let mut shares = Vec::new();
     for idx in 0..40 {
         let weight = WEIGHTS[idx as usize % 8];
-        let of = weights.get_mut(RoleId(0), MoveId(idx));
-        of.weight = weight;
+        let entry = weights.get_mut(RoleId(0), MoveId(idx));
+        entry.weight = weight;
         let share = match idx % 5 {
-            // The coin is up: this weight is the other one, or not.
+            // The coin is up: the weight of the case applies, or not.
             0 => {
-                of.cases = vec![(down, 2.0), (up, 128.0), (up, 3.0)];
+                entry.cases = vec![(down, 2.0), (up, 128.0), (up, 3.0)];
                 128.0
             }
             1 => {
-                of.cases = vec![(down, 128.0)];
+                entry.cases = vec![(down, 128.0)];
                 weight
             }
             _ => weight,
@@ -268,7 +271,7 @@ fn proportional_choices_are_proportional() {
 }
 
 #[test]
-fn greedy_choices_take_the_best_but_for_epsilon() {
+fn greedy_choices_take_the_best_except_with_epsilon() {
     let game = one_choice();
     let mut weights = Weights::new([40]);
     weights.get_mut(RoleId(0), MoveId(17)).weight = 2.0;
@@ -289,10 +292,10 @@ fn greedy_choices_take_the_best_but_for_epsilon() {
     }
 }
 
-/// First a piece comes to the place, or none does; then one of twelve moves is made, by day. What a move weighs depends on the
+/// First a piece is placed, or none; then one of twelve moves is made, by day. The weight of a move depends on the
 /// piece. The last move is legal only if the place is empty.
 #[test]
-fn urgent_moves_come_first_and_have_a_scale_of_their_own() {
+fn urgent_moves_come_first_and_have_their_own_scale() {
     let mut sheet = "(role r) (init (step 0)) (init day) (<= (next day) (true day))
         (<= (legal r (put ?p)) (true (step 0)) (piece ?p))
         (piece rook) (piece pawn) (piece none) (<= (next (at ?p)) (does r (put ?p)))
@@ -303,26 +306,30 @@ fn urgent_moves_come_first_and_have_a_scale_of_their_own() {
     let game = compile(&sheet, &GroundLimits::default()).expect("it grounds");
     let program = game.program();
     let fluent = |text: &str| {
-        let is_it = |fluent: &agon_ground::Fluent| program.term_text(fluent.term) == text;
-        program.fluents.iter().position(is_it).expect("it exists") as u32
+        let matches = |fluent: &agon_ground::Fluent| program.term_text(fluent.term) == text;
+        program
+            .fluents
+            .iter()
+            .position(matches)
+            .expect("the fluent exists") as u32
     };
     let find = |text: &str| {
         let mut moves = program.roles[0].moves.iter();
-        let of = moves.position(|of| program.term_text(of.term) == text);
-        MoveId(of.expect("it exists") as u32)
+        let found = moves.position(|mv| program.term_text(mv.term) == text);
+        MoveId(found.expect("the move exists") as u32)
     };
     let (rook, pawn) = (fluent("(at rook)"), fluent("(at pawn)"));
     let mut weights = Weights::new([program.roles[0].moves.len()]);
     let both = weights.add_scale(vec![(rook, 1.0), (pawn, 0.125), (rook, 0.5)]);
     let only_pawn = weights.add_scale(vec![(pawn, 1.0)]);
     let by_day = weights.add_scale(vec![(rook, 1.0), (fluent("day"), 4.0)]);
-    // What each move weighs on an empty place, and where a rook or a pawn stands.
+    // The weight of each move on an empty place, and where a rook or a pawn is.
     let mut shares = [[0.0; 12]; 3];
     for idx in 0..12 {
-        let of = weights.get_mut(RoleId(0), find(&format!("m{idx}")));
-        of.weight = [256.0, 1.0, 96.0][idx % 3];
-        shares[0][idx] = f64::from(of.weight);
-        // Beside a rook the pawn's factor is lost, and by day what stands on another scale weighs four times as much.
+        let entry = weights.get_mut(RoleId(0), find(&format!("m{idx}")));
+        entry.weight = [256.0, 1.0, 96.0][idx % 3];
+        shares[0][idx] = f64::from(entry.weight);
+        // With a rook the pawn's factor does not apply, and by day moves with the other scale weigh four times as much.
         let (weight, on, by, with_rook, with_pawn) = match idx {
             0 => (1024.0, both, None, 1024.0, 128.0),
             1 => (4.0, both, None, 4.0, 0.5),
@@ -331,7 +338,7 @@ fn urgent_moves_come_first_and_have_a_scale_of_their_own() {
             11 => (1000.0, both, None, 0.0, 0.0),
             _ => continue,
         };
-        of.urgency = Some(Urgency { weight, on, by });
+        entry.urgency = Some(Urgency { weight, on, by });
         (shares[1][idx], shares[2][idx]) = (with_rook, with_pawn);
     }
     let play = |choosing: &Choosing| {
@@ -351,10 +358,10 @@ fn urgent_moves_come_first_and_have_a_scale_of_their_own() {
         let moves: Vec<MoveId> = (0..12).map(|idx| find(&format!("m{idx}"))).collect();
         lanes.drain(|playout| {
             let mut made = playout.moves(RoleId(0));
-            let (piece, of) = (made.next(), made.next());
-            let piece = pieces.iter().position(|of| Some(*of) == piece);
-            let of = moves.iter().position(|known| Some(*known) == of);
-            counts[piece.expect("known")][of.expect("known")] += 1.0;
+            let (piece, mv) = (made.next(), made.next());
+            let piece = pieces.iter().position(|known| Some(*known) == piece);
+            let mv = moves.iter().position(|known| Some(*known) == mv);
+            counts[piece.expect("known")][mv.expect("known")] += 1.0;
         });
         counts
     };
@@ -365,7 +372,7 @@ fn urgent_moves_come_first_and_have_a_scale_of_their_own() {
         assert_eq!(some.iter().sum::<f64>(), counts.iter().sum(), "{counts:?}");
         assert!(surprise(&some, &expected) < 6.0, "{counts:?} {shares:?}");
     }
-    // Greedily: the heaviest urgent move, and the heaviest of all if none is urgent.
+    // Greedy: the heaviest urgent move, or the heaviest of all if none is urgent.
     weights.get_mut(RoleId(0), find("m9")).weight = 300.0;
     for (idx, (piece, best)) in [("none", 9), ("rook", 0), ("pawn", 0)]
         .into_iter()

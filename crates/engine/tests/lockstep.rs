@@ -1,7 +1,7 @@
 //! All engines in lockstep: the scalar engine with all passes, with each pass off and with none, and the interpreter
 //! must agree on every state of random playouts, and again when these states are loaded in another order.
 //!
-//! On the built-in games, on small sheets with one difficulty each, and, if `AGON_CORPUS` names a corpus with
+//! This runs on the built-in games, on small sheets with one difficulty each, and, if `AGON_CORPUS` names a corpus of
 //! rulesheets, on a sample of these.
 
 mod folder;
@@ -16,7 +16,7 @@ use folder::{corpus, sheets_in};
 use sheets::SHEETS;
 use walk::{Walk, all_engines, rules, walk};
 
-/// Walks through a sheet that must ground; what goes wrong, with the seed.
+/// Walks through a sheet that can be grounded; an error describes the difference, with the seed.
 fn check(name: &str, sheet: &str, how: Walk) -> Result<(), String> {
     let checked = || -> Result<usize, String> {
         let rules = rules(sheet)?;
@@ -31,7 +31,7 @@ fn check(name: &str, sheet: &str, how: Walk) -> Result<(), String> {
 }
 
 #[test]
-fn small_sheets_are_played_alike() {
+fn engines_agree_on_small_sheets() {
     let failures: Vec<String> = SHEETS
         .iter()
         .flat_map(|(name, sheet)| {
@@ -49,7 +49,7 @@ fn small_sheets_are_played_alike() {
 }
 
 #[test]
-fn built_in_games_are_played_alike() {
+fn engines_agree_on_built_in_games() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../games/games");
     for (name, sheet) in sheets_in(&directory) {
         let how = Walk {
@@ -62,7 +62,7 @@ fn built_in_games_are_played_alike() {
 }
 
 #[test]
-fn a_sample_of_the_corpus_is_played_alike() {
+fn engines_agree_on_a_sample_of_the_corpus() {
     const EVERY: usize = 2;
     let Some(directory) = corpus() else {
         return;
@@ -92,5 +92,8 @@ fn a_sample_of_the_corpus_is_played_alike() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(n_walked > 0, "AGON_CORPUS holds no sheet that grounds");
+    assert!(
+        n_walked > 0,
+        "AGON_CORPUS contains no sheet that can be grounded"
+    );
 }

@@ -1,9 +1,9 @@
 //! The interpreter against a naive evaluator, on random small games.
 //!
-//! The naive evaluator knows no tables, no indexes and no order: it matches every body against every known atom until
-//! nothing new follows, stratum by stratum. The games have what real sheets have: recursion, negation between strata,
-//! `or`, equality, `distinct`, function terms and joint moves. Each derived predicate is shown through a legal move, so
-//! that comparing legal moves compares all that is derived.
+//! The naive evaluator has no tables, no indexes and no planned order: it matches every body against every known atom
+//! until nothing new follows, stratum by stratum. The games have the features of real sheets: recursion, negation
+//! between strata, `or`, equality, `distinct`, function terms and joint moves. Each derived predicate is exposed
+//! through a legal move, so that comparing legal moves compares everything that is derived.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const N_GAMES: u64 = 150;
 const N_STEPS: usize = 3;
 
 #[test]
-fn random_games_are_played_as_the_naive_evaluator_says() {
+fn the_interpreter_agrees_with_the_naive_evaluator() {
     for seed in 1..=N_GAMES {
         let sheet = Generator {
             seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -24,12 +24,12 @@ fn random_games_are_played_as_the_naive_evaluator_says() {
         .sheet();
         let description = agon_gdl::parse(sheet.as_bytes(), &agon_gdl::Limits::default());
         let rules = agon_gdl::check(&description)
-            .unwrap_or_else(|_| panic!("seed {seed} is no game:\n{sheet}"));
+            .unwrap_or_else(|_| panic!("seed {seed} is not a valid game:\n{sheet}"));
         play(&Arc::new(rules), seed, &sheet);
     }
 }
 
-/// Plays a few steps and compares all there is.
+/// Plays a few steps and compares everything.
 fn play(rules: &Arc<Rules>, seed: u64, sheet: &str) {
     let interpreter = Interpreter::new(rules.clone())
         .unwrap_or_else(|error| panic!("{error}, seed {seed}:\n{sheet}"));
@@ -64,14 +64,14 @@ fn play(rules: &Arc<Rules>, seed: u64, sheet: &str) {
             let texts: BTreeSet<String> = legal.iter().map(|(text, _)| text.clone()).collect();
             assert_eq!(
                 texts,
-                naive.of_role(&atoms, RelationId::LEGAL, role),
+                naive.values_of_role(&atoms, RelationId::LEGAL, role),
                 "legal, {}",
                 place()
             );
             let goals: BTreeSet<String> = machine.goals(role).into_iter().collect();
             assert_eq!(
                 goals,
-                naive.of_role(&atoms, RelationId::GOAL, role),
+                naive.values_of_role(&atoms, RelationId::GOAL, role),
                 "goals, {}",
                 place()
             );
@@ -84,7 +84,7 @@ fn play(rules: &Arc<Rules>, seed: u64, sheet: &str) {
     }
 }
 
-/// Derives everything from a state and a joint move, the slow way.
+/// Derives everything from a state and a joint move by naive evaluation.
 struct Naive<'a> {
     rules: &'a Rules,
     state: BTreeSet<String>,
@@ -94,7 +94,7 @@ struct Naive<'a> {
 type Binding = Vec<Option<Term>>;
 
 impl Naive<'_> {
-    /// All atoms that follow. Predicates `s0…`, `s1…`, `s2…` follow the facts in this order, all others later.
+    /// All atoms that follow. Predicates `s0…`, `s1…`, `s2…` come after the facts in this order, all others later.
     fn derive(&self) -> BTreeSet<Atom> {
         let mut atoms = BTreeSet::new();
         for fluent in &self.state {
@@ -165,35 +165,40 @@ impl Naive<'_> {
 
     fn texts(&self, relation: RelationId, place: usize) -> BTreeSet<String> {
         let atoms = self.derive();
-        let of_relation = atoms.iter().filter(|atom| atom.relation == relation);
-        of_relation
+        let matching = atoms.iter().filter(|atom| atom.relation == relation);
+        matching
             .map(|atom| self.rules.term_text(&atom.args[place]))
             .collect()
     }
 
-    fn of_role(
+    fn values_of_role(
         &self,
         atoms: &BTreeSet<Atom>,
         relation: RelationId,
         role: RoleId,
     ) -> BTreeSet<String> {
         let role = &self.rules.roles[role.idx()];
-        let of_role = atoms
+        let matching = atoms
             .iter()
             .filter(|atom| atom.relation == relation && atom.args[0] == *role);
-        of_role
+        matching
             .map(|atom| self.rules.term_text(&atom.args[1]))
             .collect()
     }
 
-    /// Reads a term by the reader of rulesheets.
+    /// Reads a term with the reader of rulesheets.
     fn term(&self, text: &str) -> Term {
         let spaced = text.replace('(', "( ").replace(')', " )");
         self.read(&mut spaced.split_whitespace())
     }
 
     fn read<'t>(&self, tokens: &mut impl Iterator<Item = &'t str>) -> Term {
-        let symbol = |name: &str| self.rules.symbols.get(name).expect("a name of the sheet");
+        let symbol = |name: &str| {
+            self.rules
+                .symbols
+                .get(name)
+                .expect("the name occurs in the sheet")
+        };
         match tokens.next() {
             Some("(") => {
                 let name = symbol(tokens.next().expect("a functor"));
@@ -219,7 +224,7 @@ impl Naive<'_> {
     }
 }
 
-/// Calls `found` for every way to satisfy the literals: positive atoms first, tests when nothing else is left.
+/// Calls `found` for every way to satisfy the literals: positive atoms first, tests last.
 fn solve(
     literals: &[&Literal],
     binding: &Binding,
@@ -274,7 +279,7 @@ fn solve(
     let holds = literals.iter().all(|literal| match literal {
         Literal::Negative(atom) => !atoms.contains(&substitute_atom(atom, binding)),
         Literal::Distinct(left, right) => substitute(left, binding) != substitute(right, binding),
-        _ => unreachable!("all others are done"),
+        _ => unreachable!("positive atoms are handled above"),
     });
     if holds {
         found(binding);
@@ -326,7 +331,7 @@ fn substitute_atom(atom: &Atom, binding: &Binding) -> Atom {
     }
 }
 
-/// Writes random games.
+/// Generates random games.
 struct Generator {
     seed: u64,
 }
@@ -405,7 +410,7 @@ impl Generator {
         sheet
     }
 
-    /// The first of several tries that the checker finds safe.
+    /// The first of several attempts that the checker accepts as safe.
     fn safe(&mut self, mut rule: impl FnMut(&mut Generator) -> String) -> String {
         loop {
             let rule = rule(self);
@@ -420,9 +425,9 @@ impl Generator {
     }
 
     /// Positive literals of at most this stratum, negative ones below it.
-    fn body(&mut self, stratum: usize, n_most: usize) -> String {
+    fn body(&mut self, stratum: usize, max_literals: usize) -> String {
         let mut body = String::new();
-        for _ in 0..=self.below(n_most) {
+        for _ in 0..=self.below(max_literals) {
             body.push_str(&self.positive(stratum));
         }
         for _ in 0..self.below(3) {
@@ -455,10 +460,10 @@ impl Generator {
     }
 
     fn atom(&mut self, stratum: usize, only_given: bool) -> String {
-        let of_stratum = PREDICATES
+        let in_stratum = PREDICATES
             .iter()
             .filter(|(name, _)| usize::from(name.as_bytes()[1] - b'0') <= stratum);
-        let derived: Vec<&(&str, usize)> = of_stratum.collect();
+        let derived: Vec<&(&str, usize)> = in_stratum.collect();
         match self.below(if only_given { 4 } else { 10 }) {
             0 => format!("(node {})", self.argument(20)),
             1 => format!("(true (f {}))", self.argument(20)),
@@ -478,7 +483,7 @@ impl Generator {
         }
     }
 
-    /// A variable, or with this many per cent a constant.
+    /// A variable or, with this probability in per cent, a constant.
     fn argument(&mut self, percent: usize) -> String {
         match self.chance(percent) {
             true => self.constant().to_owned(),

@@ -1,10 +1,10 @@
 //! Random small games on all engines in lockstep.
 //!
-//! The games are stratified by construction: a predicate `s0…`, `s1…` or `s2…` uses itself and its stratum freely and
-//! what lies below also negated. States, moves and static facts mix in every body, so there is recursion through the
-//! state and through the moves. Some games have a turn, some a clock, some neither; one to three roles move at once.
+//! The games are stratified by construction: a predicate `s0…`, `s1…` or `s2…` may use its own stratum, and negate only
+//! lower ones. States, moves and static facts occur in every body, so there is recursion through the state and through
+//! the moves. Some games have a turn, some a clock, some neither; one to three roles move at once.
 //!
-//! A game on which engines differ is cut down rule by rule as long as they still do, and printed.
+//! A game on which engines differ is reduced rule by rule for as long as they still do, and printed.
 
 mod walk;
 
@@ -17,7 +17,7 @@ use walk::{Walk, all_engines, rules, walk};
 const N_GAMES: u64 = 500;
 
 #[test]
-fn random_games_are_played_alike() {
+fn engines_agree_on_random_games() {
     let mut n_states = 0;
     for seed in 1..=N_GAMES {
         let sheet = Generator::new(seed).sheet();
@@ -33,7 +33,7 @@ fn random_games_are_played_alike() {
     assert!(n_states > 10 * N_GAMES as usize, "the games end too soon");
 }
 
-/// Walks through a game; `Err` says how engines differ, or that one panicked.
+/// Walks through a game; `Err` describes how engines differ, or that one panicked.
 fn play(sheet: &[String], seed: u64) -> Result<usize, String> {
     let how = Walk {
         seed,
@@ -49,7 +49,7 @@ fn play(sheet: &[String], seed: u64) -> Result<usize, String> {
     walked.unwrap_or_else(|_| Err("an engine panicked".to_owned()))
 }
 
-/// Leaves out rules as long as the engines still differ on what is left.
+/// Removes rules for as long as the engines still differ.
 fn shrink(mut sheet: Vec<String>, seed: u64) -> Vec<String> {
     loop {
         let before = sheet.len();
@@ -70,15 +70,15 @@ fn shrink(mut sheet: Vec<String>, seed: u64) -> Vec<String> {
     }
 }
 
-/// Writes random games.
+/// Generates random games.
 struct Generator {
     seed: u64,
     n_roles: usize,
-    /// Whether moves may stand in a body: not below `legal`, `goal` and `terminal`.
+    /// Whether moves may occur in a body: not below `legal`, `goal` and `terminal`.
     with_moves: bool,
 }
 
-/// Derived predicates with their arities; the digit is the stratum. Those that begin with `m` may depend on moves.
+/// Derived predicates with their arities; the digit is the stratum. Those that start with `m` may depend on moves.
 const PREDICATES: [(&str, usize); 10] = [
     ("s0p", 1),
     ("s0q", 2),
@@ -146,7 +146,7 @@ impl Generator {
         sheet
     }
 
-    /// A turn that goes round, sometimes kept by a move, and a clock.
+    /// A cyclic turn, sometimes kept by a move, and a clock.
     fn control(&mut self, sheet: &mut Vec<String>) {
         let length = 1 + self.below(4);
         sheet.push("(init (turn 0))".to_owned());
@@ -216,7 +216,7 @@ impl Generator {
         }
     }
 
-    /// The first of several tries that the checker finds safe.
+    /// The first of several attempts that the checker accepts as safe.
     fn safe(&mut self, mut rule: impl FnMut(&mut Generator) -> String) -> String {
         let legal = (0..self.n_roles).fold(String::new(), |mut text, role| {
             let _ = write!(text, "(role r{role}) (legal r{role} stay)");
@@ -232,9 +232,9 @@ impl Generator {
     }
 
     /// Positive literals of at most this stratum, negative ones below it.
-    fn body(&mut self, stratum: usize, n_most: usize) -> String {
+    fn body(&mut self, stratum: usize, max_literals: usize) -> String {
         let mut body = String::new();
-        for _ in 0..=self.below(n_most) {
+        for _ in 0..=self.below(max_literals) {
             body.push_str(&self.positive(stratum));
         }
         for _ in 0..self.below(3) {
@@ -285,7 +285,7 @@ impl Generator {
         format!("({name} {})", args.join(" "))
     }
 
-    /// Something of the state or of the joint move.
+    /// A fluent or a part of the joint move.
     fn given(&mut self) -> String {
         let [x, y, z] = [0; 3].map(|_| self.argument(20));
         let role = self.below(self.n_roles);
@@ -301,7 +301,7 @@ impl Generator {
         }
     }
 
-    /// A variable, or with this many per cent a constant.
+    /// A variable or, with this probability in per cent, a constant.
     fn argument(&mut self, percent: usize) -> String {
         match self.chance(percent) {
             true => self.constant().to_owned(),

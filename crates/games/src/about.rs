@@ -12,15 +12,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// Its name for people.
+    /// The title of the game.
     #[serde(default)]
     pub title: String,
-    /// Who moves when.
+    /// Whether roles move in turn.
     pub kind: Option<GameKind>,
-    /// What it is, in a sentence.
+    /// A description in one sentence.
     #[serde(default)]
     pub description: String,
-    /// The tables of the papers that it serves.
+    /// The tables of papers that use the game.
     #[serde(default)]
     pub tables: Vec<String>,
     /// Where the game comes from.
@@ -28,7 +28,7 @@ pub struct About {
     /// Names for people, by role.
     #[serde(default)]
     pub roles: BTreeMap<String, String>,
-    /// How states are drawn, if there is something to draw.
+    /// How states are drawn, if the game has a board.
     pub board: Option<Board>,
     /// How moves are written for people, by their outermost name; `{n}` is the n-th argument.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub(crate) fn place(text: &str, offset: usize) -> (u32, u32) {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
-    /// How cells lie beside each other.
+    /// The arrangement of the cells.
     pub shape: Shape,
     /// The column coordinates from left to right, as the sheet spells them: one list per coordinate, outermost first.
     pub columns: Vec<Vec<String>>,
@@ -119,7 +119,7 @@ impl From<guess::Board> for Board {
             glyphs: layer
                 .glyphs
                 .into_iter()
-                .map(|(of, c)| (of, c.into()))
+                .map(|(content, c)| (content, c.into()))
                 .collect(),
             glyph: layer.glyph.map(String::from),
         };
@@ -150,22 +150,6 @@ impl About {
             guesses_board: true,
             ..about
         })
-    }
-
-    /// A move as people write it; the KIF text itself where the metadata has no other form.
-    #[must_use]
-    pub fn move_text(&self, kif: &str) -> String {
-        let Some(term) = guess::Term::read(kif) else {
-            return kif.to_owned();
-        };
-        let Some(form) = self.moves.get(&term.name) else {
-            return kif.to_owned();
-        };
-        let mut text = form.clone();
-        for (idx, arg) in term.args.iter().enumerate() {
-            text = text.replace(&format!("{{{}}}", idx + 1), &arg.to_string());
-        }
-        text
     }
 }
 

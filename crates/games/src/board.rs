@@ -1,7 +1,7 @@
 //! Draws the board of a state as text.
 //!
-//! The metadata of a game says which fluents fill which cells; for sheets that bring none, `insight` guesses. Cells have
-//! a blank between them, blocks of a board of boards two, and coordinates stand at the edges where they are short:
+//! The metadata of a game says which fluents fill which cells. Without metadata, `insight` guesses. There is a blank between
+//! two cells and a gap between the parts of a board of boards. Short coordinates are written at the edges:
 //!
 //! ```text
 //! 3 . O .
@@ -18,7 +18,7 @@ use agon_insight::board::guess;
 
 use crate::{About, Board, Layer, Shape};
 
-/// The board of a game: as its metadata has it, otherwise as the rules suggest.
+/// The board of a game from its metadata, or a guess from its rules.
 #[must_use]
 pub fn board_of(game: &Game, about: Option<&About>) -> Option<Board> {
     match about {
@@ -36,22 +36,63 @@ pub fn board_text(game: &Game, board: &Board, state: &State) -> String {
 /// Fluents drawn on a board.
 #[must_use]
 pub fn draw(board: &Board, fluents: &[String]) -> String {
+    draw_styled(board, fluents, &|_, glyph, _| glyph.to_owned())
+}
+
+/// What stands in a cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stone {
+    /// The fluent that put it there.
+    pub fluent: String,
+    /// What the fluent says stands there; empty if it only says that something does.
+    pub content: String,
+    /// How it is drawn.
+    pub glyph: String,
+}
+
+/// Where a cell is: its column and its row coordinates, each joined by blanks.
+pub type Place = (String, String);
+
+/// The cells of a board that are not empty.
+#[must_use]
+pub fn stones(board: &Board, fluents: &[String]) -> BTreeMap<Place, Stone> {
+    let terms: Vec<Term> = fluents.iter().filter_map(|text| Term::read(text)).collect();
+    let mut stones = BTreeMap::new();
+    for layer in &board.layers {
+        for term in terms.iter().filter(|term| term.name == layer.fluent) {
+            if let Some((place, stone)) = stone(layer, term) {
+                stones.insert(place, stone);
+            }
+        }
+    }
+    stones
+}
+
+/// Fluents drawn on a board, with every character as `style` returns it: with escape codes for colour, say. It gets the
+/// place of a cell, its character and what stands there. Columns stay aligned whatever it adds.
+#[must_use]
+pub fn draw_styled(
+    board: &Board,
+    fluents: &[String],
+    style: &dyn Fn(&Place, &str, Option<&Stone>) -> String,
+) -> String {
     let columns = tuples(&board.columns);
     let rows = tuples(&board.rows);
-    let cells = cells(board, fluents);
+    let stones = stones(board, fluents);
     let label = |tuple: &[&str]| tuple.last().copied().unwrap_or_default().to_owned();
     let margin = rows.iter().map(|row| width(&label(row))).max().unwrap_or(0);
     let cell_width = columns.iter().map(|column| width(&label(column))).max();
-    // Long names of columns would pull the cells apart; then they have none.
+    // Long names of columns would make the cells too wide, so they are left out.
     let cell_width = cell_width.filter(|&width| width <= 2);
     let pitch = cell_width.unwrap_or(1);
-    let line = |name: &str, texts: &mut dyn Iterator<Item = String>| {
+    // Each text with the width that it has on the screen.
+    let line = |name: &str, texts: &mut dyn Iterator<Item = (String, usize)>| {
         let mut line = format!("{name:>margin$} ");
-        for (idx, text) in texts.enumerate() {
+        for (idx, (text, width)) in texts.enumerate() {
             if idx > 0 {
                 line.push_str(gap(&columns, idx));
             }
-            line.push_str(&" ".repeat(pitch.saturating_sub(width(&text))));
+            line.push_str(&" ".repeat(pitch.saturating_sub(width)));
             line.push_str(&text);
         }
         line
@@ -62,8 +103,10 @@ pub fn draw(board: &Board, fluents: &[String]) -> String {
             lines.push(String::new());
         }
         let mut texts = columns.iter().map(|column| {
-            let glyph = cells.get(&(key(column), key(row)));
-            glyph.cloned().unwrap_or_else(|| ".".to_owned())
+            let place = (key(column), key(row));
+            let stone = stones.get(&place);
+            let glyph = stone.map_or(".", |stone| stone.glyph.as_str());
+            (style(&place, glyph, stone), width(glyph))
         });
         let shift = match board.shape {
             Shape::Square => 0,
@@ -76,8 +119,13 @@ pub fn draw(board: &Board, fluents: &[String]) -> String {
         ));
     }
     if cell_width.is_some() {
-        let names = line("", &mut columns.iter().map(|column| label(column)));
-        // Below the last row of a board of hexagons, columns would have to be read along a slope.
+        let mut names = columns.iter().map(|column| {
+            let name = label(column);
+            let width = width(&name);
+            (name, width)
+        });
+        let names = line("", &mut names);
+        // The rows of a hexagonal board are shifted, so the names of the columns are above the first row.
         match board.shape {
             Shape::Square => lines.push(names),
             Shape::Hex => lines.insert(0, names),
@@ -88,7 +136,7 @@ pub fn draw(board: &Board, fluents: &[String]) -> String {
         .fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 
-/// What lies between a column and the one before it.
+/// The gap between a column and the previous one.
 fn gap(columns: &[Vec<&str>], idx: usize) -> &'static str {
     let outer = |idx: usize| &columns[idx][..columns[idx].len() - 1];
     if outer(idx) == outer(idx - 1) {
@@ -102,7 +150,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// All combinations of one value per list, the last changing fastest.
+/// All combinations of one value per list; the last one changes fastest.
 fn tuples(lists: &[Vec<String>]) -> Vec<Vec<&str>> {
     lists.iter().fold(vec![Vec::new()], |tuples, list| {
         let longer = tuples.iter().flat_map(|tuple| {
@@ -120,32 +168,24 @@ fn key(tuple: &[&str]) -> String {
     tuple.join(" ")
 }
 
-/// The character of each cell that is not empty, by column and row.
-fn cells(board: &Board, fluents: &[String]) -> BTreeMap<(String, String), String> {
-    let terms: Vec<Term> = fluents.iter().filter_map(|text| Term::read(text)).collect();
-    let mut cells = BTreeMap::new();
-    for layer in &board.layers {
-        for term in terms.iter().filter(|term| term.name == layer.fluent) {
-            if let Some((column, row, glyph)) = cell(layer, term) {
-                cells.insert((column, row), glyph);
-            }
-        }
-    }
-    cells
-}
-
-/// Where a fluent of a layer stands and how it is drawn.
-fn cell(layer: &Layer, term: &Term) -> Option<(String, String, String)> {
+/// The cell of a fluent and how it is drawn.
+fn stone(layer: &Layer, term: &Term) -> Option<(Place, Stone)> {
     let join = |args: &[usize]| {
-        let of_arg = |arg: &usize| term.args.get(arg.checked_sub(1)?).map(Term::to_string);
-        let values: Option<Vec<String>> = args.iter().map(of_arg).collect();
+        let text = |arg: &usize| term.args.get(arg.checked_sub(1)?).map(Term::to_string);
+        let values: Option<Vec<String>> = args.iter().map(text).collect();
         values.map(|values| values.join(" "))
     };
+    let content = join(&layer.content)?;
     let glyph = match &layer.glyph {
         Some(glyph) => glyph,
-        None => layer.glyphs.get(&join(&layer.content)?)?,
+        None => layer.glyphs.get(&content)?,
     };
-    Some((join(&layer.column)?, join(&layer.row)?, glyph.clone()))
+    let stone = Stone {
+        fluent: layer.fluent.clone(),
+        glyph: glyph.clone(),
+        content,
+    };
+    Some(((join(&layer.column)?, join(&layer.row)?), stone))
 }
 
 #[cfg(test)]
@@ -155,10 +195,10 @@ mod tests {
 
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "tests give their expectations away"
+        reason = "test helpers take their expectations by value"
     )]
     fn check(board: &str, fluents: &[&str], expected: Expect) {
-        let board: Board = toml::from_str(board).expect("the board is well written");
+        let board: Board = toml::from_str(board).expect("a valid board");
         let fluents: Vec<String> = fluents.iter().map(|&text| text.to_owned()).collect();
         expected.assert_eq(&draw(&board, &fluents));
     }
@@ -229,5 +269,25 @@ mod tests {
                   1 2   1 2
             "#]],
         );
+    }
+
+    #[test]
+    fn styles_do_not_break_the_columns() {
+        let board = r#"
+            shape = "square"
+            columns = [["9", "10"]]
+            rows = [["1"]]
+            layers = [{ fluent = "at", column = [1], row = [2], content = [3], glyphs = { red = "R" } }]"#;
+        let board: Board = toml::from_str(board).expect("the board is well written");
+        let fluents = ["(at 10 1 red)".to_owned()];
+        let drawn = draw_styled(&board, &fluents, &|place, glyph, stone| match stone {
+            Some(stone) => format!("<{}>{glyph}</{}>", stone.content, place.0),
+            None => glyph.to_owned(),
+        });
+        expect![[r#"
+            1  .  <red>R</10>
+               9 10
+        "#]]
+        .assert_eq(&drawn);
     }
 }

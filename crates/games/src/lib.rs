@@ -19,14 +19,15 @@
 //! so `ticTacToe` means `tic_tac_toe`. [`load`] gives a game ready to play, [`find`] its rulesheet and metadata,
 //! [`games`] all of them.
 //!
-//! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it, [`metadata`] compares it with the
-//! rules.
+//! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it, [`notation`] writes and
+//! reads moves, [`metadata`] compares it with the rules.
 //!
 //! **Invariant:** holds no rule of any game outside a rulesheet.
 
 mod about;
 pub mod board;
 pub mod metadata;
+pub mod notation;
 pub mod suite;
 
 pub use about::{About, Board, GameKind, Layer, ReadError, Shape};
@@ -164,6 +165,21 @@ fn built_in(file: &'static File<'static>) -> BuiltIn {
     }
 }
 
+/// Names of built-in games that look like this one, the nearest first.
+#[must_use]
+pub fn near(name: &str) -> Vec<&'static str> {
+    let wanted = fold(name);
+    let most = (wanted.chars().count() / 3).max(1);
+    let distance = |game: &BuiltIn| strsim::osa_distance(&wanted, &fold(game.name));
+    let mut near: Vec<(usize, &'static str)> = games()
+        .iter()
+        .map(|game| (distance(game), game.name))
+        .filter(|(distance, _)| *distance <= most)
+        .collect();
+    near.sort_unstable();
+    near.into_iter().map(|(_, name)| name).take(3).collect()
+}
+
 fn fold(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_alphanumeric())
@@ -212,6 +228,8 @@ mod tests {
             Some("connect_four")
         );
         assert!(find("no such game").is_none());
+        assert_eq!(near("conect-for").first(), Some(&"connect_four"));
+        assert!(near("no such game").is_empty());
     }
 
     #[test]

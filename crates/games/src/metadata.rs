@@ -1,8 +1,8 @@
-//! Does the metadata of a game fit its rules?
+//! Checks the metadata of a game against its rules.
 //!
-//! Roles, fluents and moves that the metadata names must be there, with enough arguments; coordinates and contents of the
-//! board must occur. What may be true of fluents and moves is known where the rules are ground; otherwise only names and
-//! numbers of arguments in the rules are compared.
+//! The roles, fluents and moves in the metadata must exist, with enough arguments, and the coordinates and contents of the board
+//! must occur. If the rules ground, the possible fluents and moves are known; otherwise only names and numbers of arguments in
+//! the rules are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::{About, Board, GameKind, Layer};
 pub struct Finding {
     /// The keys that lead to it in the file, such as `board`, `layers`, `0`, `fluent`.
     pub path: Vec<String>,
-    /// Something is drawn or written wrongly because of it. Otherwise something is only left out.
+    /// Whether something is drawn or written incorrectly because of it. Otherwise something is only left out.
     pub is_error: bool,
     /// What is wrong.
     pub message: String,
@@ -111,14 +111,14 @@ fn roles(about: &About, rules: &Rules) -> Vec<Finding> {
     found
 }
 
-/// What is known of terms by their outermost name.
+/// What is known about terms, by their outermost name.
 #[derive(Default)]
 struct Known {
-    /// The arguments of every term that there may be, where the rules are ground.
+    /// The arguments of every possible term, if the rules ground.
     rows: Option<BTreeMap<String, Vec<Vec<String>>>>,
-    /// The fewest arguments with which each name occurs.
+    /// The minimum number of arguments of each name.
     fewest: BTreeMap<String, usize>,
-    /// Some term is a variable in the rules, so that names are not known for certain.
+    /// Whether some term is a variable in the rules, so that not all names are known.
     is_open: bool,
 }
 
@@ -214,13 +214,17 @@ fn moves(about: &About, known: &Known) -> Vec<Finding> {
 
 fn board_findings(board: &Board, known: &Known) -> Vec<Finding> {
     let mut found = Vec::new();
+    if board.columns.is_empty() && board.rows.is_empty() {
+        let message = "`columns` or `rows` needs a list of coordinates".to_owned();
+        found.push(Finding::error(&["board", "columns"], message));
+    }
     for (key, lists) in [("columns", &board.columns), ("rows", &board.rows)] {
-        if lists.is_empty() || lists.iter().any(Vec::is_empty) {
-            let message = format!("`{key}` needs at least one list with at least one coordinate");
+        if lists.iter().any(Vec::is_empty) {
+            let message = format!("a list in `{key}` has no coordinate");
             found.push(Finding::error(&["board", key], message));
         }
     }
-    // Which values of each list occur.
+    // The values of each list that occur.
     let mut used = vec![BTreeSet::new(); board.columns.len() + board.rows.len()];
     for (idx, layer) in board.layers.iter().enumerate() {
         let idx = idx.to_string();
@@ -240,7 +244,7 @@ fn board_findings(board: &Board, known: &Known) -> Vec<Finding> {
     if known.rows.is_none() || found.iter().any(|finding| finding.is_error) {
         return found;
     }
-    // The edges of a drawing may be empty: the dots of Bridg-It stand there, which are not in the state.
+    // The edges of a board may be empty: in Bridg-It they have dots that are not in the state.
     let lists = board.columns.iter().map(|list| ("columns", list));
     let lists = lists.chain(board.rows.iter().map(|list| ("rows", list)));
     for ((key, list), used) in lists.zip(used) {

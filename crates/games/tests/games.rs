@@ -1,13 +1,15 @@
-//! Proof of the built-in games: their sheets are clean, their metadata true, and they play by the rules.
+//! Tests of the built-in games: their rulesheets have no warnings, their metadata is correct, and they play by the rules.
 //!
 //! Expected counts are in `games/perft.toml`, rule tests in `tests/cases/*.toml`, and one readable random match per game
-//! in `tests/playthroughs/*.txt`, which `UPDATE_EXPECT=1` writes anew. Counts are checked here as far as a debug build
-//! gets quickly; `agon perft --suite` checks all of them.
+//! in `tests/playthroughs/*.txt`, which `UPDATE_EXPECT=1` updates. Counts are checked here up to a bound that takes little
+//! time; `agon perft --suite` checks all of them.
 
 #[path = "library/cases.rs"]
 mod cases;
 #[path = "library/metadata.rs"]
 mod metadata;
+#[path = "library/notation.rs"]
+mod notation;
 #[path = "library/playthrough.rs"]
 mod playthrough;
 
@@ -28,7 +30,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 struct Entry {
     built_in: BuiltIn,
     rules: Arc<Rules>,
-    game: Lazy<Game>,
+    game: Lazy<Arc<Game>>,
     interpreter: Lazy<Arc<Interpreter>>,
 }
 
@@ -47,14 +49,14 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry {
             built_in,
             rules,
-            game: LazyLock::new(Box::new(move || compile(for_game))),
+            game: LazyLock::new(Box::new(move || Arc::new(compile(for_game)))),
             interpreter: LazyLock::new(Box::new(move || interpret(for_interpreter))),
         }
     };
     library::games().into_iter().map(entry).collect()
 });
 
-/// Games whose drawing is not guessed: roles or things that nothing orders are its rows.
+/// Games whose board is not guessed, because its rows are roles or things without an order.
 const NOT_GUESSED: [&str; 3] = ["mancala_kalah", "runners", "wolf_goat_cabbage"];
 
 fn rules(sheet: &str, name: &str) -> Rules {
@@ -63,24 +65,24 @@ fn rules(sheet: &str, name: &str) -> Rules {
 }
 
 fn compile(rules: Arc<Rules>) -> Game {
-    Game::compile(rules, &Default::default(), &|| false).expect("an engine can play it")
+    Game::compile(rules, &Default::default(), &|| false).expect("the game compiles")
 }
 
 fn interpret(rules: Arc<Rules>) -> Arc<Interpreter> {
-    Arc::new(Interpreter::new(rules).expect("the interpreter can play it"))
+    Arc::new(Interpreter::new(rules).expect("the interpreter can run the game"))
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Fails with all faults at once.
+/// Fails if there are faults, and shows all of them.
 fn assert_none(faults: &[String]) {
     assert!(faults.is_empty(), "\n  {}\n", faults.join("\n  "));
 }
 
 #[test]
-fn every_game_grounds_and_has_proof() {
+fn every_game_grounds_and_has_tests() {
     let counts = counts();
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
@@ -88,7 +90,10 @@ fn every_game_grounds_and_has_proof() {
         if let Some(error) = entry.game.ground_error() {
             faults.push(format!("{name}: {error}"));
         }
-        if counts.get(name).is_none_or(|of| of.counts.is_empty()) {
+        if counts
+            .get(name)
+            .is_none_or(|expected| expected.counts.is_empty())
+        {
             faults.push(format!("{name}: no counts in games/perft.toml"));
         }
         if !folder().join(format!("tests/cases/{name}.toml")).is_file() {
@@ -102,11 +107,12 @@ fn every_game_grounds_and_has_proof() {
 }
 
 fn counts() -> BTreeMap<String, suite::Counts> {
-    let text = fs::read_to_string(folder().join("games/perft.toml")).expect("there are counts");
-    suite::read(&text).expect("the counts are well written")
+    let text = fs::read_to_string(folder().join("games/perft.toml"))
+        .expect("the file of counts is readable");
+    suite::read(&text).expect("a valid file of counts")
 }
 
-/// Compares counts up to a bound on an engine that is made from rules.
+/// Compares counts up to a bound on the engine that `machine` returns.
 fn compare_counts(most: u64, machine: impl Fn(&Entry) -> Box<dyn Machine>) {
     let counts = counts();
     let mut faults = Vec::new();
@@ -133,9 +139,9 @@ fn counts_are_as_expected_on_the_interpreter() {
 }
 
 #[test]
-fn random_games_are_sound() {
+fn random_games_end_with_one_goal_per_role() {
     const GAMES: u64 = 200;
-    const MOST_STEPS: u32 = 3_000;
+    const MAX_STEPS: u32 = 3_000;
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
         let game = &*entry.game;
@@ -143,9 +149,9 @@ fn random_games_are_sound() {
         for seed in 0..GAMES {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             machine.load(game.initial_state());
-            let playout = play_out(&mut *machine, game.n_roles(), MOST_STEPS, &mut rng);
+            let playout = play_out(&mut *machine, game.n_roles(), MAX_STEPS, &mut rng);
             let fault = match playout.ending {
-                Ending::StepLimit => Some(format!("not over after {MOST_STEPS} steps")),
+                Ending::StepLimit => Some(format!("not terminal after {MAX_STEPS} steps")),
                 Ending::NoLegalMove(role) => {
                     Some(format!("{} has no legal move", game.role_name(role)))
                 }
@@ -166,7 +172,7 @@ fn random_games_are_sound() {
     assert_none(&faults);
 }
 
-/// Boards are guessed from the rules alone as their metadata has them: the same fluent, the same coordinates.
+/// The board that is guessed from the rules alone has the fluent and the coordinates of the metadata.
 #[test]
 fn boards_are_guessed_from_the_rules() {
     let mut misses = Vec::new();
@@ -191,12 +197,12 @@ fn boards_are_guessed_from_the_rules() {
     assert_eq!(misses, NOT_GUESSED);
 }
 
-/// With a corpus in `AGON_CORPUS`: public sheets that are said to have the same counts have them.
+/// If `AGON_CORPUS` names a folder of public rulesheets, those named by `same_as` have the same counts.
 #[test]
 fn public_sheets_have_the_same_counts() {
     let corpus = std::env::var_os("AGON_CORPUS").map(PathBuf::from);
     let Some(corpus) = corpus.filter(|path| path.is_dir()) else {
-        eprintln!("AGON_CORPUS names no folder: nothing is tested");
+        eprintln!("AGON_CORPUS does not name a folder: nothing is tested");
         return;
     };
     let mut faults = Vec::new();
@@ -206,7 +212,7 @@ fn public_sheets_have_the_same_counts() {
         };
         let path = corpus.join(format!("games/{public}.kif"));
         let Ok(sheet) = fs::read_to_string(&path) else {
-            faults.push(format!("{name}: there is no {public}"));
+            faults.push(format!("{name}: {public} is missing"));
             continue;
         };
         let game = compile(Arc::new(rules(&sheet, public)));
@@ -218,7 +224,7 @@ fn public_sheets_have_the_same_counts() {
         if let Err(fault) =
             expected.compare(&mut Perft::new(&mut *game.machine(), game.n_roles()), most)
         {
-            faults.push(format!("{name} is not {public}: {fault}"));
+            faults.push(format!("{name} differs from {public}: {fault}"));
         }
     }
     assert_none(&faults);

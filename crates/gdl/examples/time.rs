@@ -1,5 +1,5 @@
-//! How long reading and checking takes: of the files named, or of ten megabytes of generated rules. docs/PERF.md has the
-//! figures.
+//! Measures reading and checking of the given files, or of ten megabytes of generated rules. The figures are in
+//! docs/PERF.md.
 //!
 //! ```console
 //! cargo run --release -p agon-gdl --example time -- my_game.kif
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_gdl::{Limits, check, parse};
 
-/// Runs per file; the fastest counts, because anything else on the machine only adds.
+/// Runs per file; the fastest counts, because other load only adds time.
 const N_RUNS: usize = 10;
 
 fn main() {
@@ -40,11 +40,11 @@ fn run(bytes: &[u8]) -> (Duration, Duration) {
     let parsed = start.elapsed();
     let rules = check(&description);
     let checked = start.elapsed() - parsed;
-    assert!(rules.is_ok(), "the sheet can be played");
+    assert!(rules.is_ok(), "the sheet must be valid");
     (parsed, checked)
 }
 
-/// A game with so many bytes of rules, no two alike.
+/// A game with `n_bytes` bytes of distinct rules.
 fn generated(n_bytes: usize) -> String {
     let mut text =
         "(role a) (legal a go) (goal a 100) (<= terminal (true (cell 1 b)))\n".to_owned();

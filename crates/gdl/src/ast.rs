@@ -1,7 +1,7 @@
-//! A rulesheet as written: rules, literals and terms, each with its place.
+//! A rulesheet as written: rules, literals and terms, each with its span.
 //!
-//! Nothing is promised beyond structure: a [`Description`] may be unsafe, misspelt or no game at all.
-//! [`crate::check`] turns it into [`crate::Rules`], which promise more.
+//! Only the structure is guaranteed: a [`Description`] may be unsafe, misspelt or not a game. [`crate::check`] turns it
+//! into [`crate::Rules`], which guarantee more.
 
 use std::sync::Arc;
 
@@ -10,31 +10,31 @@ use crate::read::Syntax;
 use crate::source::{Source, Span};
 use crate::symbol::{SymbolId, SymbolTable};
 
-/// All rules of a rulesheet in order, and what was found wrong while reading it.
+/// All rules of a rulesheet in order, and the findings of the reader.
 #[derive(Debug)]
 pub struct Description {
     /// The text.
     pub source: Arc<Source>,
     /// Its names.
     pub symbols: SymbolTable,
-    /// Which syntax it is written in.
+    /// The syntax of the file.
     pub syntax: Syntax,
     /// Facts and rules; broken ones are left out.
     pub rules: Vec<Rule>,
-    /// What was found while reading. With errors here, rules are missing above.
+    /// Findings of the reader. If there are errors, some rules are missing above.
     pub findings: Diagnostics,
 }
 
 /// A fact or a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rule {
-    /// What it concludes.
+    /// The conclusion of the rule.
     pub head: Atom,
-    /// Its conditions, all of which must hold.
+    /// The conditions, all of which must hold.
     pub body: Vec<Literal>,
     /// The whole rule.
     pub span: Span,
-    /// Written with an arrow. `(<= p)` is, and has no body.
+    /// Whether it is written with an arrow. `(<= p)` is, and has no body.
     pub has_arrow: bool,
 }
 
@@ -54,7 +54,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// Its place.
+    /// The span of the literal.
     #[must_use]
     pub fn span(&self) -> Span {
         match self {
@@ -74,7 +74,7 @@ pub struct Atom {
     pub name: SymbolId,
     /// Its arguments.
     pub args: Box<[Term]>,
-    /// Its place.
+    /// The span of the atom.
     pub span: Span,
 }
 
@@ -90,7 +90,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// Its place.
+    /// The span of the term.
     #[must_use]
     pub fn span(&self) -> Span {
         match self {
@@ -98,7 +98,7 @@ impl Term {
         }
     }
 
-    /// Calls `visit` for each variable in it, from left to right.
+    /// Calls `visit` for each variable in the term, from left to right.
     pub fn for_each_variable(&self, visit: &mut impl FnMut(SymbolId, Span)) {
         match self {
             Term::Variable(name, span) => visit(*name, *span),
@@ -109,7 +109,7 @@ impl Term {
 }
 
 impl Atom {
-    /// Calls `visit` for each variable in it, from left to right.
+    /// Calls `visit` for each variable in the atom, from left to right.
     pub fn for_each_variable(&self, visit: &mut impl FnMut(SymbolId, Span)) {
         self.args
             .iter()
@@ -118,7 +118,7 @@ impl Atom {
 }
 
 impl Literal {
-    /// Calls `visit` for each atom in it with whether it stands under an odd number of `not`.
+    /// Calls `visit` for each atom in the literal, with whether it is under an odd number of `not`.
     pub fn for_each_atom<'a>(&'a self, visit: &mut impl FnMut(&'a Atom, bool)) {
         self.visit_atoms(false, visit);
     }
@@ -136,7 +136,7 @@ impl Literal {
         }
     }
 
-    /// Calls `visit` for each term in it that is an argument of an atom or of `distinct`.
+    /// Calls `visit` for each term in the literal that is an argument of an atom or of `distinct`.
     pub fn for_each_term<'a>(&'a self, visit: &mut impl FnMut(&'a Term)) {
         match self {
             Literal::Atom(atom) => atom.args.iter().for_each(visit),

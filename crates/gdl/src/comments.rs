@@ -1,11 +1,11 @@
-//! Where comments belong: before a form, behind it, or before a closing bracket.
+//! Attachment of comments: before a form, after it, or before a closing bracket.
 //!
-//! A comment on the line of something stays behind it, any other stands before what follows. Two moves make this
-//! canonical, so that the formatter may break lines as it likes and finds the same answer on its own output: a comment
-//! behind the last member of a list is behind the list (its bracket closes before the comment), and a comment before
-//! the first member is before the list.
+//! A comment on the line of a node is attached after it; any other comment is attached before the node that follows.
+//! Two rules make this canonical, so that the formatter may break lines freely and gets the same result on its own
+//! output: a comment after the last member of a list is attached after the list (its bracket closes before the
+//! comment), and a comment before the first member is attached before the list.
 //!
-//! In: a tree and its comments. Out: for each node that has any, its comments. The order of comments never changes.
+//! In: a tree and its comments. Out: the comments of each node that has any. The order of comments never changes.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,19 +14,19 @@ use crate::source::{Source, Span};
 use crate::symbol::Keyword;
 use crate::tree::{NodeId, Tree};
 
-/// The comments of a tree by what they belong to.
+/// The comments of a tree by node.
 #[derive(Default)]
 pub(crate) struct Comments {
     leading: FxHashMap<NodeId, Vec<Span>>,
     trailing: FxHashMap<NodeId, Span>,
     dangling: FxHashMap<NodeId, Vec<Span>>,
     broken: FxHashSet<NodeId>,
-    /// Behind the last form, on lines of their own.
+    /// Comments after the last form, on their own lines.
     pub(crate) last: Vec<Span>,
 }
 
 impl Comments {
-    /// Finds the place of every comment.
+    /// Attaches every comment.
     pub(crate) fn place(source: &Source, tree: &Tree, syntax: Syntax) -> Comments {
         let mut placing = Placing {
             source,
@@ -42,22 +42,22 @@ impl Comments {
         placing.placed
     }
 
-    /// Those on lines of their own before a node.
+    /// Comments on their own lines before a node.
     pub(crate) fn leading(&self, node: NodeId) -> &[Span] {
         self.leading.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// The one behind a node, on its last line.
+    /// The comment after a node, on its last line.
     pub(crate) fn trailing(&self, node: NodeId) -> Option<Span> {
         self.trailing.get(&node).copied()
     }
 
-    /// Those on lines of their own before the closing bracket of a list.
+    /// Comments on their own lines before the closing bracket of a list.
     pub(crate) fn dangling(&self, list: NodeId) -> &[Span] {
         self.dangling.get(&list).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a comment stands inside of a list, so that it cannot stand on one line.
+    /// Whether a list contains a comment, so that it cannot be written on one line.
     pub(crate) fn is_broken(&self, list: NodeId) -> bool {
         self.broken.contains(&list)
     }
@@ -69,7 +69,7 @@ impl Comments {
     }
 }
 
-/// What infix writes as a sign between or before its members.
+/// Connectives that infix writes as operators.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     /// `~a`
@@ -81,7 +81,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// The operator of a list, if it has as many members as the sign takes.
+    /// The operator of a list, if it has the right number of members.
     pub(crate) fn of(tree: &Tree, list: NodeId) -> Option<Operator> {
         let keyword = Keyword::of(tree.functor(list)?)?;
         let n_members = tree.children(list).take(3).count() - 1;
@@ -94,29 +94,29 @@ impl Operator {
     }
 }
 
-/// Comments that a list hands to whatever is around it.
+/// Comments that a list passes on to its surroundings.
 #[derive(Default)]
 struct Passed {
     before: Vec<Span>,
     trailing: Option<Span>,
-    /// On lines of their own, behind it.
+    /// On their own lines, after the list.
     after: Vec<Span>,
 }
 
 struct Placing<'a> {
-    // constant
+    // Inputs.
     source: &'a Source,
     tree: &'a Tree,
     syntax: Syntax,
-    // so far
+    // State.
     next: usize,
     placed: Comments,
 }
 
 impl Placing<'_> {
-    /// Places the comments inside of a list. The reader bounds the depth of brackets, so this may recurse.
+    /// Attaches the comments inside a list. Recursion is safe: the reader limits the depth of brackets.
     fn list(&mut self, list: NodeId) -> Passed {
-        // Infix writes the functor glued to its bracket, or as a sign: nothing fits behind it.
+        // Infix writes the functor directly before its bracket, or as an operator: no comment fits after it.
         let n_skipped = usize::from(self.syntax == Syntax::Infix);
         let members: Vec<NodeId> = self.tree.children(list).skip(n_skipped).collect();
         let (first, last) = (members.first().copied(), members.last().copied());
@@ -139,7 +139,7 @@ impl Placing<'_> {
         passed
     }
 
-    /// Places the comments before and inside of each member; gives back those that the last one passes on.
+    /// Attaches the comments before and inside each member; returns those that the last one passes on.
     fn members(&mut self, members: &[NodeId]) -> Vec<Span> {
         let mut waiting = Vec::new();
         let mut previous = None;
@@ -163,7 +163,7 @@ impl Placing<'_> {
         waiting
     }
 
-    /// Takes the comments up to an offset: the first may be behind what was before, all others wait for what follows.
+    /// Takes the comments up to an offset: the first may belong to the previous node, all others wait for the next one.
     fn between(&mut self, previous: Option<NodeId>, limit: u32, waiting: &mut Vec<Span>) {
         while let Some(comment) = self.peek(limit) {
             self.next += 1;
@@ -181,7 +181,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The next comment, if it stands before an offset.
+    /// The next comment, if it is before an offset.
     fn peek(&self, limit: u32) -> Option<Span> {
         let comment = self.tree.comments.get(self.next).copied();
         comment.filter(|comment| comment.start < limit)
@@ -195,14 +195,14 @@ impl Placing<'_> {
         !self.source.slice(between).contains(['\n', '\r'])
     }
 
-    /// Whether an opening bracket stands between the beginning of a list and its first member: `p(`.
+    /// Whether there is an opening bracket between the start of a list and its first member: `p(`.
     fn opens_before_first(&self, list: NodeId) -> bool {
         self.syntax == Syntax::Infix
             && !self.is_rule(list)
             && Operator::of(self.tree, list).is_none()
     }
 
-    /// Whether the list is written with a closing bracket of its own.
+    /// Whether the list is written with its own closing bracket.
     fn closes(&self, list: NodeId) -> bool {
         let is_open = self.is_rule(list) || Operator::of(self.tree, list) == Some(Operator::Not);
         self.syntax == Syntax::Prefix || !is_open

@@ -1,8 +1,8 @@
-//! What is wrong with a rulesheet, where, why, and how to mend it.
+//! Findings: what is wrong with a rulesheet, where, why, and how to fix it.
 //!
-//! A [`Diagnostic`] is a value: a kind that scripts can match, a severity, a place and sentences for people.
-//! [`render`] draws it with its source line and carets, as compilers do. An error means that the game cannot be
-//! played; whatever the reference systems play in practice is at most a warning.
+//! A [`Diagnostic`] is a value: a kind that scripts can match, a severity, a span and text for people. [`render`] draws
+//! it with its source line and carets, as compilers do. An error means that the game cannot be played; anything that
+//! the reference systems play in practice is at most a warning.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 use crate::source::{Place, Source, Span};
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// The game plays, but its author will want to know.
+    /// The game can be played, but its author should know.
     Warning,
     /// The game cannot be played.
     Error,
 }
 
-/// What a finding is about. The name ([`Kind::name`]) is stable: scripts may match it.
+/// The kind of a finding. The name ([`Kind::name`]) is stable, so that scripts may match it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[expect(missing_docs, reason = "docs/CHECKS.md says what each one means")]
+#[expect(missing_docs, reason = "docs/CHECKS.md explains each kind")]
 pub enum Kind {
     // The text
     TooLarge,
@@ -143,7 +143,7 @@ impl Kind {
         Kind::NeverFires,
     ];
 
-    /// The stable name, as it stands in JSON and in brackets after the severity.
+    /// The stable name, used in JSON and in brackets after the severity.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -210,12 +210,12 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Another place that belongs to a finding.
+/// A secondary span of a finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {
-    /// The place.
+    /// The span.
     pub span: Span,
-    /// What is there.
+    /// The text shown there.
     pub text: String,
 }
 
@@ -224,38 +224,38 @@ pub struct Label {
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// What it is about.
+    /// The kind of the finding.
     pub kind: Kind,
-    /// Where; `None` for what is missing from the whole file.
+    /// The span; `None` if the finding is about the whole file.
     pub span: Option<Span>,
     /// What is wrong, in one sentence.
     pub message: String,
-    /// A way to mend it.
+    /// How to fix it.
     pub help: Option<String>,
-    /// Other places that belong to it.
+    /// Secondary spans.
     pub labels: Vec<Label>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// An error at a span.
     #[must_use]
     pub fn error(kind: Kind, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Error, kind, Some(span), message.into())
     }
 
-    /// A warning at a place.
+    /// A warning at a span.
     #[must_use]
     pub fn warning(kind: Kind, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Warning, kind, Some(span), message.into())
     }
 
-    /// An error of the whole file.
+    /// An error about the whole file.
     #[must_use]
     pub fn file_error(kind: Kind, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Error, kind, None, message.into())
     }
 
-    /// A warning of the whole file.
+    /// A warning about the whole file.
     #[must_use]
     pub fn file_warning(kind: Kind, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Warning, kind, None, message.into())
@@ -272,14 +272,14 @@ impl Diagnostic {
         }
     }
 
-    /// The same finding with a way to mend it.
+    /// Adds a help text: how to fix it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// The same finding with another place.
+    /// Adds a secondary span.
     #[must_use]
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label {
@@ -289,34 +289,34 @@ impl Diagnostic {
         self
     }
 
-    /// Line and column, if it has a place.
+    /// Line and column, if it has a span.
     #[must_use]
     pub fn place(&self, source: &Source) -> Option<Place> {
         self.span.map(|span| source.place(span.start))
     }
 }
 
-/// Findings in the order they were made, with a bound: a file of strangers may hold a million faults.
+/// Findings in the order in which they were made, with a limit: an untrusted file may have a million errors.
 #[derive(Clone, Default, Debug)]
 pub struct Diagnostics {
     findings: Vec<Diagnostic>,
-    /// Of those kept.
+    /// Number of warnings among those kept.
     n_warnings: usize,
     n_errors: usize,
     n_left_out: usize,
 }
 
 impl Diagnostics {
-    /// No more findings than this are kept; the rest are only counted.
+    /// Maximum number of findings that are kept; the rest are only counted.
     pub const MOST: usize = 1000;
 
-    /// No finding yet.
+    /// An empty list.
     #[must_use]
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds one.
+    /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let is_error = diagnostic.severity == Severity::Error;
         if !self.wants(diagnostic.severity) {
@@ -329,7 +329,7 @@ impl Diagnostics {
                 .iter()
                 .rposition(|kept| kept.severity == Severity::Warning);
             self.findings
-                .remove(last_warning.expect("an error is wanted only while there is a warning"));
+                .remove(last_warning.expect("an error replaces a warning"));
             self.n_warnings -= 1;
             self.n_left_out += 1;
         }
@@ -338,20 +338,20 @@ impl Diagnostics {
         self.findings.push(diagnostic);
     }
 
-    /// Whether a finding would be kept. An error is always worth more than the last warning: a flood of warnings must
-    /// not hide it. What is found by the million asks first and phrases its message only if this holds.
+    /// Whether a finding would be kept. An error replaces the last warning, so that many warnings cannot hide it.
+    /// Checks that may make millions of findings call this before they format a message.
     #[must_use]
     pub fn wants(&self, severity: Severity) -> bool {
         !self.is_full() || (severity == Severity::Error && self.n_warnings > 0)
     }
 
-    /// Counts a finding that is not wanted.
+    /// Counts a finding that is not kept.
     pub fn leave_out(&mut self, severity: Severity) {
         self.n_errors += usize::from(severity == Severity::Error);
         self.n_left_out += 1;
     }
 
-    /// Whether the most findings are kept.
+    /// Whether the maximum number of findings is kept.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.findings.len() >= Diagnostics::MOST
@@ -368,7 +368,7 @@ impl Diagnostics {
         self.n_errors > 0
     }
 
-    /// Number of errors, those left out included.
+    /// Number of errors, including those not kept.
     #[must_use]
     pub fn n_errors(&self) -> usize {
         self.n_errors
@@ -380,19 +380,19 @@ impl Diagnostics {
         self.findings.len()
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no findings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Number of findings that were made but not kept.
+    /// Number of findings that were not kept.
     #[must_use]
     pub fn n_left_out(&self) -> usize {
         self.n_left_out
     }
 
-    /// Orders the findings by their place in the file, those without a place last.
+    /// Sorts the findings by position; those without a span come last.
     pub fn sort(&mut self) {
         self.findings.sort_by_key(|finding| {
             let start = finding.span.map_or(u32::MAX, |span| span.start);
@@ -410,10 +410,10 @@ impl<'a> IntoIterator for &'a Diagnostics {
     }
 }
 
-/// How [`render`] draws.
+/// Options of [`render`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RenderOptions {
-    /// With terminal colours.
+    /// Whether to use terminal colours.
     pub colour: bool,
     /// Width of the terminal in columns.
     pub width: usize,
@@ -428,7 +428,7 @@ impl Default for RenderOptions {
     }
 }
 
-/// Draws a finding with its source lines and carets. `path` is how the file is called in the output.
+/// Draws a finding with its source lines and carets. `path` is the name of the file in the output.
 #[must_use]
 pub fn render(
     diagnostic: &Diagnostic,
@@ -475,7 +475,7 @@ pub fn render(
     renderer.term_width(options.width).render(&[group])
 }
 
-/// The lines of a source that a drawing shows, and its marks as byte ranges of them.
+/// The lines of a source that are shown, and the marked byte ranges in them.
 struct Excerpt<'a> {
     line: u32,
     text: Span,
@@ -490,8 +490,8 @@ struct Mark<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    /// Most bytes that are shown. Whole rulesheets stand on one line in some repositories; the renderer cuts those to
-    /// the width of the terminal, but it should not have to read megabytes for it.
+    /// Maximum number of bytes that are shown. Some rulesheets are on a single line; the renderer cuts it to the width
+    /// of the terminal, but should not have to read megabytes for that.
     const MOST: u32 = 1 << 16;
 
     /// The line of `span`, and those of the labels if they are near.
@@ -510,7 +510,7 @@ impl<'a> Excerpt<'a> {
             text = clip(source, text, span);
         }
         let marks = marks.into_iter().map(|(primary, span, label)| {
-            // A mark of several lines is drawn on its first line.
+            // A span of several lines is marked on its first line.
             let line_end = lines(span).end;
             let start = span.start.clamp(text.start, text.end);
             let end = span.end.min(line_end).clamp(start, text.end);
@@ -530,7 +530,7 @@ impl<'a> Excerpt<'a> {
     }
 }
 
-/// The part of an enormous line around a span.
+/// The part of a very long line around a span.
 fn clip(source: &Source, line: Span, span: Span) -> Span {
     let start = span.start.saturating_sub(Excerpt::MOST / 2).max(line.start);
     let end = start.saturating_add(Excerpt::MOST).min(line.end);
@@ -588,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_beyond_the_most_are_counted() {
+    fn errors_beyond_the_limit_are_counted() {
         let findings = flood(0, Diagnostics::MOST + 3);
         assert_eq!(findings.len(), Diagnostics::MOST);
         assert_eq!(findings.n_errors(), Diagnostics::MOST + 3);
@@ -610,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_kinds_are_different_and_plain() {
+    fn names_of_kinds_are_unique_and_plain() {
         let names: std::collections::BTreeSet<&str> =
             Kind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), Kind::ALL.len());
@@ -621,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn drawing_an_enormous_line_is_cheap() {
+    fn rendering_a_very_long_line_is_cheap() {
         let text = "(p a) ".repeat(1 << 20);
         let source = Source::new(text.as_bytes());
         let far = Diagnostic::error(Kind::Arity, Span::new(6_000_000, 6_000_005), "far")

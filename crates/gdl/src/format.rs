@@ -1,10 +1,9 @@
-//! The formatter: a rulesheet in canonical layout, with every comment where it was.
+//! The formatter: writes a rulesheet in canonical layout and keeps every comment.
 //!
-//! It changes blanks and line breaks, nothing else: names keep their spelling, rules their order, the file its
-//! syntax. A rule stands on one line if it has at most one literal and fits, otherwise each literal has its own line.
-//! One blank line between forms is kept where there were any. A comment behind something stays behind it, a comment
-//! on a line of its own stays on one ([`crate::comments`] says what belongs where). Formatting what is formatted
-//! changes nothing.
+//! It changes only white space and line breaks: names keep their spelling, rules their order, the file its syntax. A
+//! rule is written on one line if it has at most one literal and fits; otherwise each literal gets its own line. Blank
+//! lines between forms are reduced to one. A comment after a node stays after it, a comment on its own line stays on
+//! its own line (see [`crate::comments`]). Formatting is idempotent.
 
 use crate::comments::{Comments, Operator};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
@@ -13,14 +12,14 @@ use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
 use crate::tree::{NodeId, Tree};
 
-/// Longest line that is not broken, in characters.
+/// Maximum length of a line that is not broken, in characters.
 const WIDTH: usize = 100;
-/// Longest rule that stands on one line.
+/// Maximum length of a rule that is written on one line.
 const SHORT: usize = 80;
 const STEP: usize = 4;
 
-/// Formats a rulesheet in either syntax. The result is bytes and not a string, because a comment in a foreign encoding
-/// is kept as it is.
+/// Formats a rulesheet in either syntax. The result is bytes and not a string, because comments in other encodings are
+/// kept unchanged.
 ///
 /// ```
 /// let text = agon_gdl::format(b"(<=   (p ?x)(q ?x) ; both\n (r ?x))", &Default::default()).unwrap();
@@ -28,7 +27,7 @@ const STEP: usize = 4;
 /// ```
 ///
 /// # Errors
-/// The findings, if the brackets or words of the file are broken: then nothing is known about its layout.
+/// The findings, if the brackets or words of the file are broken, so that its layout is unknown.
 pub fn format(text: &[u8], limits: &Limits) -> Result<Vec<u8>, Diagnostics> {
     let mut findings = Diagnostics::new();
     let Reading {
@@ -39,7 +38,7 @@ pub fn format(text: &[u8], limits: &Limits) -> Result<Vec<u8>, Diagnostics> {
     if source.has_more_bad_bytes() {
         findings.push(Diagnostic::file_error(
             Kind::BadUtf8,
-            "too many bytes of this file are not UTF-8 to keep them all",
+            "the file has too many bytes that are not UTF-8 to keep them all",
         ));
     }
     if findings.has_errors() {
@@ -59,23 +58,23 @@ pub fn format(text: &[u8], limits: &Limits) -> Result<Vec<u8>, Diagnostics> {
 }
 
 struct Formatter<'a> {
-    // constant during formatting
+    // Inputs.
     source: &'a Source,
     tree: &'a Tree,
     comments: Comments,
     syntax: Syntax,
-    // the formatting so far
+    // Output so far.
     out: String,
-    /// Where the last line of `out` begins.
+    /// Start of the last line of `out`.
     line_start: usize,
-    /// Bytes of comments that are not UTF-8, and where their replacements stand in `out`.
+    /// Bytes of comments that are not UTF-8, and the positions of their replacements in `out`.
     bad_bytes: Vec<(usize, u8)>,
 }
 
 impl Formatter<'_> {
     fn file(&mut self) {
         let tree = self.tree;
-        // End of what has been written, in the source.
+        // End of the part of the source that has been written.
         let mut end = 0;
         for root in &tree.roots {
             let span = tree.span(root.node);
@@ -101,7 +100,7 @@ impl Formatter<'_> {
         }
     }
 
-    /// A blank line, if the source has one between the two offsets and something stands before.
+    /// Writes a blank line, if the source has one between the two offsets and there is text before.
     fn blank_line(&mut self, start: u32, end: u32) {
         let gap = self.source.slice(Span {
             start: start.min(end),
@@ -174,7 +173,7 @@ impl Formatter<'_> {
         write(self, indent);
     }
 
-    /// Comments between the last member and the closing bracket, which then stands on a line of its own.
+    /// Comments between the last member and the closing bracket, which then gets its own line.
     fn dangling(&mut self, list: NodeId, indent: usize) {
         let comments = self.comments.dangling(list).to_vec();
         for &comment in &comments {
@@ -210,7 +209,7 @@ impl Formatter<'_> {
         }
     }
 
-    /// A head is written as a call, whatever its name: no operator may begin a rule.
+    /// Writes a head as a call, whatever its name: a rule cannot start with an operator.
     fn infix_head(&mut self, node: NodeId) {
         if self.tree.name(node).is_some() || self.fits_line(node) {
             let mut line = String::new();
@@ -225,7 +224,7 @@ impl Formatter<'_> {
     fn infix(&mut self, node: NodeId, indent: usize) {
         let tree = self.tree;
         let operator = Operator::of(tree, node);
-        // Operators are broken only where a comment makes it necessary.
+        // Operators are broken only where a comment requires it.
         if tree.name(node).is_some()
             || (operator.is_some() && !self.comments.is_broken(node))
             || self.fits_line(node)
@@ -268,7 +267,7 @@ impl Formatter<'_> {
         self.push(")");
     }
 
-    /// Whether a node may stand on the line at hand: it holds no comment, is no long rule, and is short enough.
+    /// Whether a node fits on the current line: it contains no comment, is not a long rule, and is short enough.
     fn fits_line(&self, node: NodeId) -> bool {
         if self.comments.is_broken(node) {
             return false;
@@ -281,7 +280,7 @@ impl Formatter<'_> {
         let column = self.out[self.line_start..].chars().count();
         let width = if is_rule { SHORT } else { WIDTH };
         let mut line = String::new();
-        // Four bytes are the most that a character takes.
+        // A character takes at most four bytes.
         self.write(node, &mut line, 4 * (width + 1));
         column + line.chars().count() <= width
     }
@@ -292,7 +291,7 @@ impl Formatter<'_> {
         self.push(&line);
     }
 
-    /// Writes a node without line breaks; gives up once the text is longer than `most` bytes.
+    /// Writes a node without line breaks; stops once the text is longer than `most` bytes.
     fn write(&self, node: NodeId, line: &mut String, most: usize) {
         if line.len() > most {
             return;
@@ -387,7 +386,7 @@ impl Formatter<'_> {
         self.out.push_str(text);
     }
 
-    /// Writes the comment behind a node, if there is one.
+    /// Writes the comment after a node, if there is one.
     fn trailing(&mut self, node: NodeId) -> Option<Span> {
         let comment = self.comments.trailing(node)?;
         self.out.push(' ');
@@ -440,16 +439,13 @@ mod tests {
     fn check(text: &str, expected: Expect) {
         let formatted =
             format(text.as_bytes(), &Limits::default()).expect("the snippet can be read");
-        let again = format(&formatted, &Limits::default()).expect("so can the result");
-        assert!(
-            formatted == again,
-            "formatting twice is not formatting once"
-        );
+        let again = format(&formatted, &Limits::default()).expect("formatted text can be read");
+        assert!(formatted == again, "formatting must be idempotent");
         expected.assert_eq(&String::from_utf8_lossy(&formatted));
     }
 
     #[test]
-    fn a_rule_with_one_literal_stands_on_one_line() {
+    fn a_rule_with_one_literal_is_written_on_one_line() {
         check(
             "( <=(p   ?x)\n(q ?x) )(role\na)terminal",
             expect![[r#"
@@ -461,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_with_more_has_a_line_for_each() {
+    fn each_of_several_literals_gets_a_line() {
         check(
             "(<= (p ?x) (q ?x) (not (r ?x)))",
             expect![[r#"
@@ -502,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_end_becomes_one_kind() {
+    fn line_endings_are_normalised() {
         check(
             "(a)\r\n\r\n(b)\r(c) ; d\r\n",
             expect![[r#"
@@ -515,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_before_behind_and_at_the_end() {
+    fn comments_before_after_and_at_the_end() {
         check(
             "; before\n(a) ; behind\n  ; own line\n(b)\n; end",
             expect![[r#"
@@ -529,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_inside_of_a_rule() {
+    fn comments_inside_a_rule() {
         check(
             "(<= ; behind the arrow\n (p ?x) ; behind the head\n ; own line\n (q ?x) ; behind a literal\n (or (r ?x) ; inside\n (s ?x)) ; behind it\n)",
             expect![[r#"
@@ -545,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_behind_the_last_member_is_behind_the_bracket() {
+    fn a_comment_after_the_last_member_goes_after_the_bracket() {
         check(
             "(a b ; one\n)\n(<= (p) (q (r s ; two\n)\n))",
             expect![[r#"
@@ -556,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn two_comments_behind_the_same_thing() {
+    fn two_comments_after_the_same_node() {
         check(
             "(a b ; one\n) ; two\n(c) ; three",
             expect![[r#"
@@ -583,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_before_the_first_member_are_before_the_list() {
+    fn comments_before_the_first_member_go_before_the_list() {
         check(
             "( ; one\n a b)\n(<= (p ?x) (not ; two\n (q ?x)))\n( ; three\n)",
             expect![[r#"
@@ -600,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_inside_of_connectives() {
+    fn comments_inside_connectives() {
         check(
             "(<= p (or ; one\n (and q ; two\n r) ; three\n (not s ; four\n )))",
             expect![[r#"
@@ -687,7 +683,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infix_comment_behind_a_sign_goes_before_the_group() {
+    fn an_infix_comment_after_an_operator_goes_before_the_group() {
         check(
             "p :- ~ % one\n a | b.",
             expect![[r#"
@@ -730,7 +726,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_left_alone() {
+    fn a_broken_file_is_not_formatted() {
         let findings = format(b"(a (b)", &Limits::default()).unwrap_err();
         assert!(
             findings

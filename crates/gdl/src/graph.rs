@@ -1,8 +1,8 @@
-//! Strongly connected components of a graph, without recursion: chains of 50 000 rules exist.
+//! Strongly connected components of a graph, without recursion: there are chains of 50 000 rules.
 //!
 //! - Tarjan 1972, Depth-first search and linear graph algorithms
 
-/// Component number of each node; a component has a smaller number than those that lead to it.
+/// The component number of each node; a component has a smaller number than those that lead to it.
 #[must_use]
 pub fn components<'a, N: Copy + 'a>(
     n_nodes: usize,
@@ -40,7 +40,7 @@ pub fn components<'a, N: Copy + 'a>(
                 }
                 continue;
             }
-            // All successors are done: give the value to the parent, close the component if this is its root.
+            // All successors are done: pass the low link to the parent, and close the component if this is its root.
             path.pop();
             if let Some(&(parent, _)) = path.last() {
                 low[parent as usize] = low[parent as usize].min(low[here]);

@@ -1,4 +1,4 @@
-//! The language of Agon: GDL rulesheets as text, as written, and as checked rules.
+//! The language front end of Agon: GDL rulesheets as text, as parsed descriptions, and as checked rules.
 //!
 //! ```text
 //! bytes ── parse ──▶ Description ── check ──▶ Rules ── Rules::to_text ──▶ text in either syntax
@@ -19,14 +19,14 @@
 //! ```
 //!
 //! **Invariant:** this crate does no I/O, prints nothing, reads no environment and owns no global state.
-//! **Invariant:** nothing here recurses on the size or depth of its input, beyond the bound of [`Limits::depth`].
-//! **Invariant:** any bytes are an answerable question: a finding with a place, never a panic.
+//! **Invariant:** nothing here recurses on the size or depth of its input, beyond the limit of [`Limits::depth`].
+//! **Invariant:** every input, whatever its bytes, gives rules or findings with a position, and never a panic.
 
 #![cfg_attr(
     test,
     expect(
         clippy::needless_pass_by_value,
-        reason = "tests give their expectations away"
+        reason = "expectations are passed by value in tests"
     )
 )]
 

@@ -1,8 +1,8 @@
-//! Rules as written → rules in their small form.
+//! Lowering: rules as written → rules in their small form.
 //!
-//! Runs only on descriptions without errors. Negation is pushed to the atoms, `and` dissolves into its body, a double
-//! negation is dropped, `not distinct` becomes an equality, variables are numbered, and a role variable that nothing
-//! binds gets the `role` literal that its author left out.
+//! It runs only on descriptions without errors. Negation is pushed to the atoms, `and` is merged into its body, double
+//! negation is dropped, `not distinct` becomes an equality, variables are numbered, and an unbound role variable gets
+//! the `role` literal that its author left out.
 
 use rustc_hash::FxHashMap;
 
@@ -26,9 +26,9 @@ pub(crate) fn lower(
 struct Lowering {
     relations: Vec<Relation>,
     by_key: FxHashMap<Relation, RelationId>,
-    /// Variables of the rule at hand, in order of first occurrence.
+    /// Variables of the current rule, in order of first occurrence.
     variables: Vec<SymbolId>,
-    /// Per symbol: the rule that used it last as a variable, and its number there.
+    /// Per symbol: the last rule that used it as a variable, and its number there.
     numbers: Vec<(u32, VariableId)>,
     rule_number: u32,
 }
@@ -124,7 +124,7 @@ impl Lowering {
             let mut conjunction = Vec::with_capacity(1);
             self.literal(member, negated, &mut conjunction);
             match conjunction.as_mut_slice() {
-                // An `or` directly inside an `or` is more alternatives.
+                // An `or` directly inside an `or` adds its alternatives.
                 [Literal::Or(nested)] => alternatives.append(nested),
                 _ => alternatives.push(conjunction),
             }
@@ -181,7 +181,7 @@ mod tests {
 
     const FRAME: &str = "(role a) (legal a go) (goal a 100) terminal\n";
 
-    /// The last rule in its small form, as `show --stage rules` prints it.
+    /// Prints the last rule in its small form, like `show --stage rules`.
     fn check(rule: &str, expected: Expect) {
         let description = parse(format!("{FRAME}{rule}").as_bytes(), &Limits::default());
         let rules = crate::check(&description).expect("the snippet is well-formed");
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn conjunctions_dissolve_into_their_body() {
+    fn conjunctions_are_merged_into_their_body() {
         check(
             "(<= p (and q (and r s)) t)",
             expect![[r#"
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_disjunctions_are_one_and_a_single_alternative_is_none() {
+    fn nested_and_single_disjunctions_are_flattened() {
         check(
             "(<= p (or q (or r (and s t))))",
             expect![[r#"
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_variable_that_nothing_binds_gets_its_literal() {
+    fn an_unbound_role_variable_gets_its_literal() {
         check(
             "(<= (legal ?r wait) (true idle))",
             expect![[r#"

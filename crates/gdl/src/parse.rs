@@ -1,7 +1,7 @@
-//! Bracket structure → rules as written.
+//! The parser: bracket structure → rules as written.
 //!
-//! In: bytes. Out: a [`Description`], always; what could not be read is a finding in it. Structure is judged here
-//! (a head is a relation, `not` has one literal, a functor is a name), meaning is judged by [`crate::check`].
+//! In: bytes. Out: a [`Description`] in every case; parts that cannot be parsed are findings in it. The structure is
+//! checked here (a head is a relation, `not` has one literal, a functor is a name), the meaning by [`crate::check`].
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl Parser<'_> {
         rules
     }
 
-    /// The one list around all rules, as START messages have it: `((role white) (role black) …)`.
+    /// The single list around all rules, as in START messages: `((role white) (role black) …)`.
     fn wrapper(&self) -> Option<NodeId> {
         let [root] = self.tree.roots.as_slice() else {
             return None;
@@ -71,7 +71,7 @@ impl Parser<'_> {
         is_wrapper.then_some(root.node)
     }
 
-    /// Whether the file is mostly words outside of brackets and declares no role; then one finding says it all.
+    /// Whether the file is mostly words outside brackets and declares no role; then a single finding is reported.
     fn is_prose(&mut self) -> bool {
         let roots = &self.tree.roots;
         let is_word = |root: &&Root| self.tree.name(root.node).is_some();
@@ -84,7 +84,7 @@ impl Parser<'_> {
             return false;
         };
         let span = self.tree.span(first.node);
-        let message = "this is not a game description: most of it stands outside of brackets";
+        let message = "this is not a game description: most of it is outside brackets";
         self.findings.push(
             Diagnostic::error(Kind::NotGdl, span, message)
                 .help("write facts as `(name …)` and rules as `(<= head body…)`"),
@@ -113,7 +113,7 @@ impl Parser<'_> {
         let text = self.symbols.name(name);
         let is_connective = Keyword::of(name).is_some_and(Keyword::is_connective);
         if self.symbols.is_variable(name) || is_connective || text == ":-" {
-            let message = format!("`{}` stands alone at the top level", shorten(text));
+            let message = format!("unexpected `{}` at the top level", shorten(text));
             self.error(Kind::Syntax, span, message, "is a `(` missing before it?");
             return None;
         }
@@ -124,7 +124,7 @@ impl Parser<'_> {
         };
         if Keyword::of(name) != Some(Keyword::Terminal) {
             let message = format!(
-                "`{}` stands alone at the top level and is read as a fact",
+                "`{}` without brackets at the top level is read as a fact",
                 shorten(text)
             );
             self.findings.push(
@@ -183,7 +183,7 @@ impl Parser<'_> {
                 self.error(
                     Kind::NestedRule,
                     span,
-                    "a rule stands inside another rule",
+                    "rule inside another rule",
                     "is a `)` missing before it?",
                 );
                 None
@@ -194,7 +194,7 @@ impl Parser<'_> {
                     Kind::ConnectiveHead,
                     span,
                     message,
-                    "it may stand only in the body of a rule",
+                    "use it only in the body of a rule",
                 );
                 None
             }
@@ -207,7 +207,7 @@ impl Parser<'_> {
         if let Some(name) = self.tree.name(node) {
             if self.symbols.is_variable(name) {
                 let message = format!(
-                    "the variable `{}` stands where a relation is expected",
+                    "expected a relation, found the variable `{}`",
                     self.text(name)
                 );
                 self.error(
@@ -229,7 +229,7 @@ impl Parser<'_> {
         Some(Atom { name, args, span })
     }
 
-    /// The name that a list begins with, or a finding.
+    /// The functor of a list, or a finding.
     fn functor(&mut self, list: NodeId, what: &str) -> Option<SymbolId> {
         let span = self.tree.span(list);
         let Some(first) = self.tree.children(list).next() else {
@@ -244,25 +244,25 @@ impl Parser<'_> {
         let first_span = self.tree.span(first);
         match self.tree.name(first) {
             None => {
-                let message = format!("the name of {what} is expected here, not a list");
+                let message = format!("expected the name of {what}, found a list");
                 self.error(
                     Kind::NotAName,
                     first_span,
                     message,
-                    "is there a `(` too many?",
+                    "is there an extra `(`?",
                 );
                 None
             }
             Some(name) if self.symbols.is_variable(name) => {
                 let message = format!(
-                    "the name of {what} is expected here, not the variable `{}`",
+                    "expected the name of {what}, found the variable `{}`",
                     self.text(name)
                 );
                 self.error(
                     Kind::NotAName,
                     first_span,
                     message,
-                    "GDL is first-order: names of relations and functions are fixed",
+                    "GDL is first-order: names of relations and functions cannot be variables",
                 );
                 None
             }
@@ -274,7 +274,7 @@ impl Parser<'_> {
         let tree = self.tree;
         let args = tree.children(list).skip(1);
         let mut terms = Vec::with_capacity(args.clone().count());
-        // One broken argument breaks the atom, but all of them are looked at.
+        // A broken argument breaks the atom, but all arguments are checked.
         let mut is_whole = true;
         for arg in args {
             match self.term(arg) {
@@ -285,7 +285,7 @@ impl Parser<'_> {
         is_whole.then(|| terms.into_boxed_slice())
     }
 
-    /// The reader bounds the depth of brackets, so this may recurse.
+    /// Recursion is safe here: the reader limits the depth of brackets.
     fn term(&mut self, node: NodeId) -> Option<Term> {
         let span = self.tree.span(node);
         if let Some(name) = self.tree.name(node) {
@@ -299,7 +299,7 @@ impl Parser<'_> {
             self.error(
                 Kind::NestedRule,
                 span,
-                "a rule stands inside another rule",
+                "rule inside another rule",
                 "is a `)` missing before it?",
             );
             return None;
@@ -321,7 +321,7 @@ impl Parser<'_> {
         };
         if name.is_some() {
             let message = format!(
-                "`{connective}` stands alone; it needs brackets around it and what it applies to"
+                "`{connective}` without brackets: it needs brackets around it and its operands"
             );
             self.error(
                 Kind::ConnectiveName,
@@ -336,7 +336,7 @@ impl Parser<'_> {
                 self.error(
                     Kind::NestedRule,
                     span,
-                    "a rule stands inside another rule",
+                    "rule inside another rule",
                     "is a `)` missing before it?",
                 );
                 None
@@ -382,7 +382,7 @@ impl Parser<'_> {
                 Kind::ConnectiveArity,
                 span,
                 message,
-                "write `(or (not a) (not b))`, or name the conjunction by a rule",
+                "write `(or (not a) (not b))`, or define a relation for the conjunction",
             );
             return None;
         }
@@ -423,7 +423,7 @@ impl Parser<'_> {
     }
 }
 
-/// A name for a message: never more than fits a line.
+/// A name for a message, shortened to fit a line.
 pub(crate) fn shorten(name: &str) -> String {
     match name.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &name[..end]),
@@ -437,7 +437,7 @@ mod tests {
 
     use super::*;
 
-    /// Rules as `Debug` would have them, but short: `head <- literals`, then the findings.
+    /// Prints rules in short form: `head <- literals`, then the findings.
     fn check(text: &str, expected: Expect) {
         let description = parse(text.as_bytes(), &Limits::default());
         let slice = |span: Span| description.source.slice(span);
@@ -503,26 +503,26 @@ mod tests {
     }
 
     #[test]
-    fn connectives_are_no_heads() {
+    fn connectives_are_not_heads() {
         check(
             "(not (p a))\n(or a b)\n(<= (distinct a b) (p a))\n(<= (<= a b) c)",
             expect![[r#"
-            error 1:1 connective-head: `not` cannot be a fact or the head of a rule
-            error 2:1 connective-head: `or` cannot be a fact or the head of a rule
-            error 3:5 connective-head: `distinct` cannot be a fact or the head of a rule
-            error 4:5 nested-rule: a rule stands inside another rule
-        "#]],
+                error 1:1 connective-head: `not` cannot be a fact or the head of a rule
+                error 2:1 connective-head: `or` cannot be a fact or the head of a rule
+                error 3:5 connective-head: `distinct` cannot be a fact or the head of a rule
+                error 4:5 nested-rule: rule inside another rule
+            "#]],
         );
     }
 
     #[test]
-    fn a_rule_inside_of_a_rule_or_of_a_term() {
+    fn a_rule_inside_a_rule_or_a_term() {
         check(
             "(<= (p a) (<= (q a) (r a)))\n(p (<= q r))",
             expect![[r#"
-            error 1:11 nested-rule: a rule stands inside another rule
-            error 2:4 nested-rule: a rule stands inside another rule
-        "#]],
+                error 1:11 nested-rule: rule inside another rule
+                error 2:4 nested-rule: rule inside another rule
+            "#]],
         );
     }
 
@@ -531,29 +531,29 @@ mod tests {
         check(
             "(?p a)\n((p) a)\n(p (?f a))\n(p ((f) a))\n()\n(p ())",
             expect![[r#"
-            error 1:2 not-a-name: the name of a relation is expected here, not the variable `?p`
-            error 2:2 not-a-name: the name of a relation is expected here, not a list
-            error 3:5 not-a-name: the name of a function is expected here, not the variable `?f`
-            error 4:5 not-a-name: the name of a function is expected here, not a list
-            error 5:1 empty-list: `()` is empty
-            error 6:4 empty-list: `()` is empty
-        "#]],
+                error 1:2 not-a-name: expected the name of a relation, found the variable `?p`
+                error 2:2 not-a-name: expected the name of a relation, found a list
+                error 3:5 not-a-name: expected the name of a function, found the variable `?f`
+                error 4:5 not-a-name: expected the name of a function, found a list
+                error 5:1 empty-list: `()` is empty
+                error 6:4 empty-list: `()` is empty
+            "#]],
         );
     }
 
     #[test]
-    fn a_variable_is_no_literal() {
+    fn a_variable_is_not_a_literal() {
         check(
             "(<= (p a) ?x)\n(<= ?x (p a))",
             expect![[r#"
-            error 1:11 variable-literal: the variable `?x` stands where a relation is expected
-            error 2:5 variable-literal: the variable `?x` stands where a relation is expected
-        "#]],
+                error 1:11 variable-literal: expected a relation, found the variable `?x`
+                error 2:5 variable-literal: expected a relation, found the variable `?x`
+            "#]],
         );
     }
 
     #[test]
-    fn connectives_have_their_number_of_members() {
+    fn connectives_have_a_fixed_number_of_members() {
         check(
             "(<= p (not a b))\n(<= p (not))\n(<= p (not (and a b)))\n(<= p (distinct a))\n(<= p (distinct a b c))\n(<= p (or) (and))",
             expect![[r#"
@@ -572,8 +572,8 @@ mod tests {
         check(
             "(<= terminal not open)",
             expect![[r#"
-            error 1:14 connective-name: `not` stands alone; it needs brackets around it and what it applies to
-        "#]],
+                error 1:14 connective-name: `not` without brackets: it needs brackets around it and its operands
+            "#]],
         );
     }
 
@@ -582,26 +582,26 @@ mod tests {
         check(
             "(p a) open terminal\n?x\n:-",
             expect![[r#"
-            (p a)
-            open
-            terminal
-            warning 1:7 top-level-word: `open` stands alone at the top level and is read as a fact
-            error 2:1 syntax: `?x` stands alone at the top level
-            error 3:1 syntax: `:-` stands alone at the top level
-        "#]],
+                (p a)
+                open
+                terminal
+                warning 1:7 top-level-word: `open` without brackets at the top level is read as a fact
+                error 2:1 syntax: unexpected `?x` at the top level
+                error 3:1 syntax: unexpected `:-` at the top level
+            "#]],
         );
     }
 
     #[test]
-    fn all_faults_of_a_rule_are_told() {
+    fn all_errors_of_a_rule_are_reported() {
         check(
             "(<= (p (?f a)) ?x (not a b) (q ()))",
             expect![[r#"
-            error 1:9 not-a-name: the name of a function is expected here, not the variable `?f`
-            error 1:16 variable-literal: the variable `?x` stands where a relation is expected
-            error 1:19 connective-arity: `not` takes exactly 1 literal, not 2
-            error 1:32 empty-list: `()` is empty
-        "#]],
+                error 1:9 not-a-name: expected the name of a function, found the variable `?f`
+                error 1:16 variable-literal: expected a relation, found the variable `?x`
+                error 1:19 connective-arity: `not` takes exactly 1 literal, not 2
+                error 1:32 empty-list: `()` is empty
+            "#]],
         );
     }
 
@@ -610,8 +610,8 @@ mod tests {
         check(
             "Dear sir or madam, please find the rules (of chess) below.",
             expect![[r#"
-            error 1:1 not-gdl: this is not a game description: most of it stands outside of brackets
-        "#]],
+                error 1:1 not-gdl: this is not a game description: most of it is outside brackets
+            "#]],
         );
     }
 
@@ -628,13 +628,13 @@ mod tests {
     }
 
     #[test]
-    fn brackets_around_one_of_several_forms_are_a_fault() {
+    fn brackets_around_one_of_several_forms_are_an_error() {
         check(
             "(role a) ((role b) (role c))",
             expect![[r#"
-            (role a)
-            error 1:11 not-a-name: the name of a relation is expected here, not a list
-        "#]],
+                (role a)
+                error 1:11 not-a-name: expected the name of a relation, found a list
+            "#]],
         );
     }
 }

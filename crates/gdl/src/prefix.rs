@@ -1,11 +1,11 @@
-//! Reader of prefix KIF: parentheses, names and `;` comments, as real rulesheets have them.
+//! Reader of prefix KIF: parentheses, names and `;` comments, as found in real rulesheets.
 //!
-//! The grammar is that of the reference system's tokenizer: a name is anything between blanks and parentheses, there
-//! are no strings and no escapes. Nothing here recurses: open lists are a stack on the heap.
+//! The grammar is that of the reference system's tokenizer: a name is anything between white space and parentheses;
+//! there are no strings and no escapes. Nothing here recurses: open lists are kept on an explicit stack.
 //!
-//! A missing `)` is found at the end of the file, far from its place. When that happens the file is read a second
-//! time with its layout in mind: a `(<=` inside another form, or a `(` in the first column where no form before had
-//! one inside, begins a new form, and the one before it is the one to report.
+//! A missing `)` is detected only at the end of the file, far from its position. The file is then read a second time
+//! with its layout in mind: a `(<=` inside another form, or a `(` in the first column in a file where no earlier form
+//! had one inside, starts a new form, and the previous one is reported.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
 use crate::read::{Limits, is_blank, report_bad_bytes};
@@ -47,40 +47,40 @@ pub(crate) fn read(
     tree
 }
 
-/// What the second reading knows: where the first form stands that is never closed, and whether a `(` in the first
-/// column always begins a form in this file.
+/// What the second reading knows: the start of the first form that is never closed, and whether a `(` in the first
+/// column always starts a form in this file.
 #[derive(Clone, Copy)]
 struct Layout {
     broken: u32,
     trust_columns: bool,
 }
 
-/// A list whose `)` has not come yet.
+/// A list whose `)` has not been read yet.
 struct Open {
     list: NodeId,
     last: Option<NodeId>,
 }
 
 struct Reader<'a> {
-    // constant during a reading
+    // Inputs.
     source: &'a Source,
     bytes: &'a [u8],
     limits: &'a Limits,
     layout: Option<Layout>,
-    // the reading so far
+    // Reading state.
     symbols: &'a mut SymbolTable,
     at: usize,
     open: Vec<Open>,
     /// Lists open below the depth limit; they are counted, not kept.
     n_too_deep: usize,
-    /// The form being read is broken in another way than by its brackets.
+    /// Whether the current form is broken for another reason than its brackets.
     damaged: bool,
-    /// End of the last name at the top level, to notice `name(`.
+    /// End of the last name at the top level, to detect `name(`.
     word_end: usize,
-    // what came out
+    // Results.
     tree: Tree,
     findings: Diagnostics,
-    /// Offsets of `(` in the first column that stand inside a form.
+    /// Offsets of `(` in the first column that are inside a form.
     nested_first_column: Vec<u32>,
 }
 
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         let is_end = |byte: &u8| matches!(byte, b'(' | b')' | b';' | b' ' | 0x09..=0x0D | 0x1A);
         let length = rest.iter().position(is_end).unwrap_or(rest.len());
         let mut end = start + length;
-        // Blanks beyond ASCII are rare enough to look for afterwards.
+        // White space outside ASCII is rare, so it is looked for afterwards.
         if !rest[..length].is_ascii() {
             let text = &self.source.text()[start..end];
             if let Some((offset, blank)) = text.char_indices().find(|(_, c)| is_blank(*c)) {
@@ -219,17 +219,20 @@ impl<'a> Reader<'a> {
             let shown = Span::new(span.start as usize, begin);
             self.findings.push(
                 Diagnostic::error(Kind::NameTooLong, shown, message)
-                    .help("is a blank or a parenthesis missing in it?"),
+                    .help("is a space or a parenthesis missing?"),
             );
             self.damaged = true;
             return;
         }
         let text = self.source.slice(span);
         if let Some(odd) = text.chars().find(|c| c.is_control() && *c != '\0') {
-            let message = format!("the name holds the control character U+{:04X}", odd as u32);
+            let message = format!(
+                "the name contains the control character U+{:04X}",
+                odd as u32
+            );
             self.findings.push(
                 Diagnostic::warning(Kind::OddCharacter, span, message)
-                    .help("delete it if it is not meant"),
+                    .help("delete it unless it is intended"),
             );
         }
         let symbol = self.symbols.intern(text);
@@ -256,7 +259,7 @@ impl<'a> Reader<'a> {
         self.damaged = false;
     }
 
-    /// Closes every open list here: the form is broken.
+    /// Closes every open list: the form is broken.
     fn close_all(&mut self) {
         self.n_too_deep = 0;
         let end = self.source.text()[..self.at]
@@ -271,7 +274,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// On a second reading: whether the `(` here cannot belong to the form that is open.
+    /// In a second reading: whether the `(` here cannot belong to the open form.
     fn begins_a_form(&self) -> bool {
         let Some(layout) = self.layout else {
             return false;
@@ -296,7 +299,7 @@ impl<'a> Reader<'a> {
         is_line_start(self.bytes, self.at)
     }
 
-    /// Start of the form that the end of the file finds open.
+    /// Start of the form that is open at the end of the file.
     fn unclosed_at(&self) -> Option<u32> {
         self.open
             .first()
@@ -317,7 +320,7 @@ impl<'a> Reader<'a> {
         (self.tree, self.findings)
     }
 
-    /// The opening of a list with the word behind it: what carets should point at.
+    /// The opening of a list with the word after it, for carets.
     fn opening(&self, list: NodeId) -> Span {
         let start = self.tree.span(list).start as usize;
         let line_end = self.source.text()[start..]
@@ -357,8 +360,8 @@ impl<'a> Reader<'a> {
                     Span::new(at, at + 1),
                     "this looks like the start of the next rule",
                 )
-                .help("close the form before the next one begins"),
-            None => finding.help("the end of the file comes first; is the file complete?"),
+                .help("add the missing `)` before the next form starts"),
+            None => finding.help("the file ends before it is closed; is the file complete?"),
         };
         self.findings.push(finding);
     }
@@ -378,23 +381,23 @@ impl<'a> Reader<'a> {
             here,
             "this `)` closes nothing: no `(` is open here",
         )
-        .help("delete it, or add the `(` that is missing before it");
+        .help("delete it, or add the missing `(` before it");
         if let Some(root) = self.tree.roots.last() {
             let before = self.tree.span(root.node);
             if self.tree.name(root.node).is_none() {
                 finding = finding.label(
                     self.opening(root.node),
-                    "the form before it begins here and is complete",
+                    "the previous form starts here and is complete",
                 );
             } else {
-                finding = finding.label(before, "the form before it");
+                finding = finding.label(before, "the previous form");
             }
         }
         self.findings.push(finding);
     }
 
-    /// Index of the form that the layout says was closed too early: it begins in the first column, and what came after
-    /// it is indented.
+    /// Index of the form that, judging by the layout, was closed too early: it starts in the first column, and the text
+    /// after it is indented.
     fn closed_early(&self) -> Option<usize> {
         const MOST_LITERALS: usize = 30;
         let start = |root: &Root| self.tree.span(root.node).start as usize;
@@ -411,15 +414,14 @@ impl<'a> Reader<'a> {
 
     fn report_closed_early(&mut self, early: usize, unopened: Span) {
         let form = self.tree.span(self.tree.roots[early].node);
-        let message =
-            "this `)` closes the form too early: what follows still seems to belong to it";
+        let message = "this `)` closes the form too early: the text after it still seems to belong to the form";
         let finding = Diagnostic::error(
             Kind::Unopened,
             Span::new(form.end as usize - 1, form.end as usize),
             message,
         )
-        .label(unopened, "so that this `)` closes nothing")
-        .help("delete it if what follows belongs to the form, or the other one if not");
+        .label(unopened, "so this `)` closes nothing")
+        .help("delete it if the text after it belongs to the form; otherwise delete the other one");
         self.findings.push(finding);
         for root in &mut self.tree.roots[early..] {
             root.damaged = true;
@@ -433,8 +435,8 @@ impl<'a> Reader<'a> {
         );
         let outer = self.opening(self.open[0].list);
         let finding = Diagnostic::error(Kind::TooDeep, Span::new(self.at, self.at + 1), message)
-            .label(outer, "in the form that begins here")
-            .help("no real rulesheet nests that deep; is a `)` missing?");
+            .label(outer, "in the form that starts here")
+            .help("real rulesheets are not nested that deep; is a `)` missing?");
         self.findings.push(finding);
         self.damaged = true;
     }
@@ -451,7 +453,7 @@ impl<'a> Reader<'a> {
             Diagnostic::error(
                 Kind::MixedSyntax,
                 word,
-                "a rule in infix form stands in a prefix file: `name(` is not expected at the top level",
+                "infix rule in a prefix file: `name(` is not allowed at the top level",
             )
             .help("use one syntax per file: write `(name …)`, and `(<= head body…)` for rules"),
         );
@@ -472,12 +474,12 @@ impl<'a> Reader<'a> {
             return;
         }
         let message = format!(
-            "U+{:04X} looks like a blank but is none in GDL",
+            "U+{:04X} looks like a space but is not one in GDL",
             blank as u32
         );
         self.findings.push(
             Diagnostic::warning(Kind::OddCharacter, Span::new(start, self.at), message)
-                .help("it is read as a blank; put a plain one in its place"),
+                .help("it is read as a space; replace it with a plain space"),
         );
     }
 }
@@ -522,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn any_character_but_blanks_and_brackets_makes_a_name() {
+    fn names_contain_anything_except_blanks_and_brackets() {
         check(
             "(++ < -3 _ a'b x,y é \"q\" 1.5)",
             expect![[r#"
@@ -542,25 +544,25 @@ mod tests {
     }
 
     #[test]
-    fn blanks_beyond_ascii_are_read_and_told() {
+    fn blanks_outside_ascii_are_read_with_a_warning() {
         check(
             "(a\u{A0}b\u{2003}c)",
             expect![[r#"
-            (a b c)
-            warning 1:3 odd-character: U+00A0 looks like a blank but is none in GDL
-            warning 1:5 odd-character: U+2003 looks like a blank but is none in GDL
-        "#]],
+                (a b c)
+                warning 1:3 odd-character: U+00A0 looks like a space but is not one in GDL
+                warning 1:5 odd-character: U+2003 looks like a space but is not one in GDL
+            "#]],
         );
     }
 
     #[test]
-    fn control_characters_in_names_are_told() {
+    fn control_characters_in_names_give_a_warning() {
         check(
             "(a b\u{7}c)",
             expect![[r#"
-            (a b·c)
-            warning 1:4 odd-character: the name holds the control character U+0007
-        "#]],
+                (a b·c)
+                warning 1:4 odd-character: the name contains the control character U+0007
+            "#]],
         );
     }
 
@@ -582,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn a_semicolon_inside_of_a_name_begins_a_comment() {
+    fn a_semicolon_inside_a_name_starts_a_comment() {
         check(
             "(a b;c d)\n)",
             expect![[r#"
@@ -593,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_bracket_is_told_at_the_form_it_is_missing_from() {
+    fn a_missing_bracket_is_reported_at_its_form() {
         check(
             "(role a)\n(<= (p ?x)\n    (q ?x)\n(<= terminal\n    (r b))\n(role c)\n",
             expect![[r#"
@@ -607,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn several_missing_brackets_are_told_each() {
+    fn each_missing_bracket_is_reported() {
         check(
             "(<= (p a)\n    (q a)\n(<= (r a)\n    (q a))\n(s b\n(<= (t a)\n    (q a))\n",
             expect![[r#"
@@ -622,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bracket_in_the_first_column_begins_a_form_if_it_always_did() {
+    fn a_bracket_in_the_first_column_starts_a_form() {
         check(
             "(p a)\n(q b\n(r c)\n",
             expect![[r#"
@@ -635,7 +637,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bracket_in_the_first_column_tells_nothing_where_lists_are_nested_there() {
+    fn the_first_column_is_ignored_if_lists_are_nested_there() {
         check(
             "(p\n(f a))\n(q b\n(r c)\n",
             expect![[r#"
@@ -647,7 +649,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_bracket_on_the_only_line_is_told_at_the_next_rule() {
+    fn a_missing_bracket_on_a_single_line_is_reported_at_the_next_rule() {
         check(
             "(role a) (<= (p b) (q b) (<= terminal (r c)) (s d)",
             expect![[r#"
@@ -673,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bracket_too_many_is_told_where_it_stands() {
+    fn an_extra_bracket_is_reported_at_its_position() {
         check(
             "(role a))\n(role b)\n)",
             expect![[r#"
@@ -686,7 +688,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bracket_too_many_inside_of_a_rule_leaves_its_rest_at_the_top() {
+    fn an_extra_bracket_inside_a_rule_leaves_the_rest_at_the_top_level() {
         check(
             "(<= (p ?x) (q ?x)) (r ?x))",
             expect![[r#"
@@ -698,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_closes_too_early_is_told_by_its_layout() {
+    fn the_layout_shows_a_form_that_closes_too_early() {
         check(
             "(<= (p ?x)\n    (q ?x))\n    (r ?x)\n    (s ?x))\n(t a)",
             expect![[r#"
@@ -706,7 +708,7 @@ mod tests {
                 ! (r ?x)
                 ! (s ?x)
                 (t a)
-                error 2:11 unopened: this `)` closes the form too early: what follows still seems to belong to it
+                error 2:11 unopened: this `)` closes the form too early: the text after it still seems to belong to the form
             "#]],
         );
     }
@@ -716,11 +718,11 @@ mod tests {
         check(
             "(role a)\nlegal(a, b) :- true(c)\n(role d)",
             expect![[r#"
-            (role a)
-            ! legal
-            (role d)
-            error 2:1 mixed-syntax: a rule in infix form stands in a prefix file: `name(` is not expected at the top level
-        "#]],
+                (role a)
+                ! legal
+                (role d)
+                error 2:1 mixed-syntax: infix rule in a prefix file: `name(` is not allowed at the top level
+            "#]],
         );
     }
 
@@ -759,15 +761,15 @@ mod tests {
     }
 
     #[test]
-    fn nul_bytes_are_errors_outside_of_comments() {
+    fn nul_bytes_are_errors_outside_comments() {
         check(
             "(a\0b c) ; \0\n(d)",
             expect![[r#"
-            (a·b c)
-            (d)
-            ; ·
-            error 1:3 nul-byte: there is a NUL byte in the text, at offset 2
-        "#]],
+                (a·b c)
+                (d)
+                ; ·
+                error 1:3 nul-byte: NUL byte in the text, at offset 2
+            "#]],
         );
     }
 }

@@ -1,7 +1,7 @@
-//! Rules → text, in either syntax.
+//! Printing: rules → text, in either syntax.
 //!
-//! Reading the text again gives the same rules. Infix has no letters for some of prefix's names, so these are quoted
-//! there (`'++'`), and variables are capitalised (`?x` → `X`).
+//! Reading the text again gives the same rules. Some prefix names are not valid in infix, so they are quoted there
+//! (`'++'`), and variables are capitalised (`?x` → `X`).
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::read::{Syntax, detect, is_blank};
 use crate::rules::{Atom, Literal, Rule, Rules, Term};
 use crate::symbol::{SymbolId, SymbolTable};
 
-/// The whole description, a rule per paragraph line group.
+/// The whole description, with groups of rules separated by blank lines.
 pub(crate) fn rules(rules: &Rules, syntax: Syntax) -> String {
     let mut printer = Printer {
         symbols: &rules.symbols,
@@ -27,7 +27,7 @@ pub(crate) fn rules(rules: &Rules, syntax: Syntax) -> String {
     printer.out
 }
 
-/// One rule on as many lines as it has literals.
+/// One rule with one literal per line.
 #[must_use]
 pub fn rule(rules: &Rules, rule: &Rule, syntax: Syntax) -> String {
     let mut printer = Printer {
@@ -60,7 +60,7 @@ struct Printer<'a> {
     symbols: &'a SymbolTable,
     rules: Option<&'a Rules>,
     syntax: Syntax,
-    /// How the variables of the rule at hand are written.
+    /// The printed names of the variables of the current rule.
     names: Vec<String>,
     out: String,
 }
@@ -98,7 +98,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A proposition whose name looks like infix needs brackets: it may be the first word of the file.
+    /// A proposition whose name looks like infix needs brackets, because it may be the first word of the file.
     fn fact(&mut self, head: &Atom) {
         let start = self.out.len();
         self.atom(head);
@@ -136,7 +136,7 @@ impl Printer<'_> {
     }
 
     fn disjunction(&mut self, alternatives: &[Vec<Literal>]) {
-        // Infix has no signs for an `or` of nothing.
+        // Infix has no notation for an empty `or`.
         if self.syntax == Syntax::Prefix || alternatives.is_empty() {
             self.open("or");
             for conjunction in alternatives {
@@ -220,7 +220,8 @@ impl Printer<'_> {
                 self.out.push_str(name);
             }
             Syntax::Infix => {
-                // A file is told to be infix by its first word, a name of letters or in quotes with a bracket behind it.
+                // A file is recognised as infix by its first word: a name of letters or in quotes directly before a
+                // bracket.
                 if name.starts_with(|c: char| c.is_ascii_lowercase()) {
                     self.name(name);
                 } else {
@@ -231,7 +232,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What stands before argument number `n`, from 1.
+    /// Writes what comes before argument number `n`, from 1.
     fn separate(&mut self, n: usize) {
         match self.syntax {
             Syntax::Prefix => self.out.push(' '),
@@ -263,8 +264,8 @@ impl Printer<'_> {
     }
 }
 
-/// Whether infix reads the name as it stands. Words that are operators there, and names that look like variables or
-/// hold signs, are not plain.
+/// Whether infix can read the name without quotes. Operator words, and names that look like variables or contain signs,
+/// are not plain.
 pub(crate) fn is_plain(name: &str) -> bool {
     let is_body = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '*' | '/' | '<' | '>' | '=')
@@ -273,7 +274,7 @@ pub(crate) fn is_plain(name: &str) -> bool {
     name != "not" && name.starts_with(is_start) && name.chars().all(is_body)
 }
 
-/// The names in order, those that are taken with a number behind them.
+/// The names in order; duplicates get a number appended.
 fn unique(wanted: impl Iterator<Item = String>) -> Vec<String> {
     let mut taken: FxHashMap<String, u32> = FxHashMap::default();
     let mut names = Vec::new();
@@ -316,7 +317,8 @@ mod tests {
 
     const FRAME: &str = "(role a) (legal a go) (goal a 100) terminal\n";
 
-    /// The rules of a snippet in infix form; that reading them again gives the same is a property test.
+    /// Prints the rules of a snippet in infix form; a property test checks that reading them again gives the same
+    /// rules.
     fn check(snippet: &str, expected: Expect) {
         let description = parse(format!("{FRAME}{snippet}").as_bytes(), &Limits::default());
         let rules = crate::check(&description).expect("the snippet is well-formed");

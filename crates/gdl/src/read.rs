@@ -1,7 +1,7 @@
-//! The first door: bytes → bracket structure, in whichever of the two syntaxes the file is written.
+//! The reader: bytes → bracket structure, in either of the two syntaxes.
 //!
-//! What is not a rulesheet at all (binary data, UTF-16, a web page) is said in one finding here instead of a
-//! thousand later; the readers of the two syntaxes do the rest.
+//! A file that is not a rulesheet at all (binary data, UTF-16, a web page) gets a single finding here instead of
+//! thousands later; the readers of the two syntaxes do the rest.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::source::{Source, Span};
@@ -9,23 +9,23 @@ use crate::symbol::SymbolTable;
 use crate::tree::Tree;
 use crate::{infix, prefix};
 
-/// The two ways to write GDL.
+/// The two syntaxes of GDL.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Syntax {
-    /// `(<= (legal ?r (mark ?x)) (true (cell ?x b)))`, the KIF form that game managers speak.
+    /// `(<= (legal ?r (mark ?x)) (true (cell ?x b)))`, the KIF form that game managers use.
     Prefix,
     /// `legal(R, mark(X)) :- true(cell(X, b))`, the form of papers and lecture notes.
     Infix,
 }
 
-/// Bounds on what is read. The defaults are far above every real rulesheet.
+/// Limits of reading. The defaults are far above every real rulesheet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most bytes in a rulesheet.
+    /// Maximum number of bytes in a rulesheet.
     pub bytes: usize,
-    /// Deepest nesting of brackets.
+    /// Maximum nesting depth of brackets.
     pub depth: usize,
-    /// Longest name in bytes.
+    /// Maximum length of a name in bytes.
     pub name: usize,
 }
 
@@ -46,14 +46,14 @@ pub(crate) struct Reading {
     pub(crate) tree: Tree,
 }
 
-/// Reads bytes into their tree; what is wrong with the text goes into `findings`.
+/// Reads bytes into a tree; errors of the text go into `findings`.
 pub(crate) fn read(
     bytes: &[u8],
     limits: &Limits,
     symbols: &mut SymbolTable,
     findings: &mut Diagnostics,
 ) -> Reading {
-    // A text over the limit is not even decoded.
+    // A text over the limit is not decoded.
     let is_too_large = bytes.len() > limits.bytes;
     let source = Source::new(if is_too_large { &[] } else { bytes });
     let refusal = if is_too_large {
@@ -78,7 +78,7 @@ pub(crate) fn read(
         let what = if tree.comments.is_empty() {
             "it is empty"
         } else {
-            "it holds only comments"
+            "it contains only comments"
         };
         findings.push(
             Diagnostic::file_error(
@@ -95,8 +95,8 @@ pub(crate) fn read(
     }
 }
 
-/// Which syntax a text is in: the first word tells, because only infix has a bracket glued to its name, and only infix
-/// has comments that begin with `%`.
+/// Detects the syntax from the first word: only infix has a bracket directly after a name, and only infix has comments
+/// that start with `%`.
 pub(crate) fn detect(text: &str) -> Syntax {
     let mut rest = text.trim_start_matches(is_blank);
     while rest.starts_with(';') {
@@ -119,7 +119,8 @@ pub(crate) fn detect(text: &str) -> Syntax {
     }
 }
 
-/// Blank space: what the reference tokenizer splits on, and what editors and old systems leave behind unseen.
+/// White space: what the reference tokenizer splits on, and invisible characters that editors and old systems leave
+/// behind.
 pub(crate) fn is_blank(c: char) -> bool {
     matches!(
         c,
@@ -128,16 +129,19 @@ pub(crate) fn is_blank(c: char) -> bool {
 }
 
 fn too_large(limits: &Limits) -> Diagnostic {
-    let message = format!("the file has more than {} bytes, the limit", limits.bytes);
+    let message = format!(
+        "the file is larger than the limit of {} bytes",
+        limits.bytes
+    );
     Diagnostic::file_error(Kind::TooLarge, message)
-        .help("raise the limit with --max-size if this is right")
+        .help("raise the limit with --max-size if the file is correct")
 }
 
-/// A finding for what is no rulesheet at all.
+/// A finding for a file that is not a rulesheet at all.
 fn refuse(source: &Source) -> Option<Diagnostic> {
     let text = source.text();
     let start = Span::new(0, text.chars().next().map_or(0, char::len_utf8));
-    // UTF-16 is every other byte zero, or begins with a byte order mark that is not UTF-8.
+    // In UTF-16 every other byte is zero, or it starts with a byte order mark that is not UTF-8.
     let sample = sample(text);
     let n_nul = sample.iter().filter(|&&c| c == '\0').count();
     let order_mark = source.bad_bytes().len() >= 2
@@ -153,10 +157,10 @@ fn refuse(source: &Source) -> Option<Diagnostic> {
     let is_odd = |c: &&char| c.is_control() || **c == char::REPLACEMENT_CHARACTER;
     let n_odd = sample.iter().filter(is_odd).count();
     if sample.len() >= 8 && n_odd * 10 > sample.len() {
-        let message = "the file holds binary data, not text";
+        let message = "the file contains binary data, not text";
         return Some(
             Diagnostic::error(Kind::NotText, start, message)
-                .help("give a rulesheet as plain UTF-8 text"),
+                .help("a rulesheet must be plain UTF-8 text"),
         );
     }
     let lead = text.trim_start_matches(is_blank);
@@ -172,13 +176,13 @@ fn refuse(source: &Source) -> Option<Diagnostic> {
             "this is not a game description: it looks like a web page or another kind of file";
         return Some(
             Diagnostic::error(Kind::NotGdl, Span::new(at, at + 1), message)
-                .help("a rulesheet begins with rules such as `(role white)`"),
+                .help("a rulesheet consists of rules such as `(role white)`"),
         );
     }
     None
 }
 
-/// The first characters that tell what kind of file this is. Blanks do not, nor do comments, which may be in any
+/// The first characters that identify the kind of file. White space and comments are skipped; comments may be in any
 /// encoding.
 fn sample(text: &str) -> Vec<char> {
     let mut in_comment = false;
@@ -194,7 +198,7 @@ fn starts_ignoring_case(text: &str, prefix: &str) -> bool {
         .is_some_and(|lead| lead.eq_ignore_ascii_case(prefix))
 }
 
-/// Finds the bytes that are not UTF-8 and the NUL bytes: errors in names, harmless in comments.
+/// Reports bytes that are not UTF-8 and NUL bytes: errors in names, warnings in comments.
 pub(crate) fn report_bad_bytes(source: &Source, tree: &Tree, findings: &mut Diagnostics) {
     let in_comment = |at: u32| {
         let idx = tree.comments.partition_point(|comment| comment.end <= at);
@@ -204,7 +208,7 @@ pub(crate) fn report_bad_bytes(source: &Source, tree: &Tree, findings: &mut Diag
     };
     let mut last_line = 0;
     for bad in source.bad_bytes() {
-        // One finding a line is enough: a word in a foreign encoding has many such bytes.
+        // One finding per line is enough: a word in another encoding has many such bytes.
         let line = source.line(bad.span.start);
         if line == last_line || findings.is_full() {
             continue;
@@ -216,7 +220,7 @@ pub(crate) fn report_bad_bytes(source: &Source, tree: &Tree, findings: &mut Diag
         );
         findings.push(if in_comment(bad.span.start) {
             Diagnostic::warning(Kind::BadUtf8, bad.span, message)
-                .help("it stands in a comment and is ignored")
+                .help("it is in a comment and is ignored")
         } else {
             Diagnostic::error(Kind::BadUtf8, bad.span, message).help("save the file as UTF-8")
         });
@@ -227,10 +231,10 @@ pub(crate) fn report_bad_bytes(source: &Source, tree: &Tree, findings: &mut Diag
         .filter(|(at, _)| !in_comment(*at as u32))
         .take(20)
     {
-        let message = format!("there is a NUL byte in the text, at offset {at}");
+        let message = format!("NUL byte in the text, at offset {at}");
         findings.push(
             Diagnostic::error(Kind::NulByte, Span::new(at, at + 1), message)
-                .help("delete it; the file may be damaged or not be text"),
+                .help("delete it; the file may be damaged, or may not be text"),
         );
     }
 }
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_tells_the_syntax() {
+    fn the_first_word_determines_the_syntax() {
         let infix = [
             "role(a)",
             "p :- q",
@@ -297,9 +301,9 @@ mod tests {
         check(
             b"; only a comment",
             expect![[r#"
-            Prefix, 0 forms
-            error - empty-description: there are no rules in this file: it holds only comments
-        "#]],
+                Prefix, 0 forms
+                error - empty-description: there are no rules in this file: it contains only comments
+            "#]],
         );
     }
 
@@ -326,9 +330,9 @@ mod tests {
         check(
             b"\x7FELF\x02\x01\x01\0\0\0\0\xFF\xFE\x80\x90(",
             expect![[r#"
-            Prefix, 0 forms
-            error 1:1 not-text: the file holds binary data, not text
-        "#]],
+                Prefix, 0 forms
+                error 1:1 not-text: the file contains binary data, not text
+            "#]],
         );
     }
 
@@ -358,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_in_another_encoding_is_no_binary_data() {
+    fn a_comment_in_another_encoding_is_not_binary_data() {
         check(
             b"; \xCF\xF0\xE0\xE2\xE8\xEB\xE0 \xE8\xE3\xF0\xFB\n(role a)",
             expect![[r#"
@@ -389,7 +393,7 @@ mod tests {
         let mut findings = Diagnostics::new();
         let reading = read(b"(role a)", &limits, &mut SymbolTable::new(), &mut findings);
         expect![[r#"
-            error - too-large: the file has more than 5 bytes, the limit
+            error - too-large: the file is larger than the limit of 5 bytes
         "#]]
         .assert_eq(&findings.to_text(&reading.source));
     }

@@ -1,14 +1,14 @@
-//! Checked rules: what every later stage works on.
+//! Checked rules: the input of every later stage.
 //!
-//! [`Rules`] come only from [`crate::check`] and promise: keywords have their arity and place; every variable of a
-//! head, a negation or a `distinct` is bound by a positive literal; the state does not feed `init`, nor the moves
-//! `legal`, `goal` or `terminal`; there is at least one role and a rule for `legal`, `goal` and `terminal`.
-//! Stratification is promised up to "maybe": some real sheets are stratified only once variables are gone, and the
+//! [`Rules`] are made only by [`crate::check`] and guarantee: keywords have their arity and position; every variable of
+//! a head, a negation or a `distinct` is bound by a positive literal; `init` does not depend on the state, nor `legal`,
+//! `goal` or `terminal` on the moves; there is at least one role, and a rule for each of `legal`, `goal` and
+//! `terminal`. Stratification is not fully guaranteed: some real sheets are stratified only after grounding, so the
 //! grounder decides.
 //!
-//! The form is small: a body is a list of literals, negation stands on atoms only, variables are numbered per rule,
-//! `or` is a list of alternatives. A relation is a name with an arity; the same name with another arity is another
-//! relation, as real sheets use it.
+//! The form is small: a body is a list of literals, negation applies only to atoms, variables are numbered per rule,
+//! and `or` is a list of alternatives. A relation is a name with an arity; the same name with another arity is another
+//! relation, as in real sheets.
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl RelationId {
     pub const INPUT: RelationId = RelationId(Keyword::Input as u32);
     /// `sees`
     pub const SEES: RelationId = RelationId(Keyword::Sees as u32);
-    /// Number of keyword relations; ids from here on are the sheet's own.
+    /// Number of keyword relations; larger ids are relations of the sheet.
     pub const N_KEYWORDS: u32 = 11;
 
     /// The keyword, if it is one.
@@ -76,12 +76,12 @@ pub enum Term {
     Variable(VariableId),
     /// A name.
     Constant(SymbolId),
-    /// A function applied to terms; without terms it is still not the constant of the same name.
+    /// A function applied to terms; without arguments it still differs from the constant of the same name.
     Compound(SymbolId, Box<[Term]>),
 }
 
 impl Term {
-    /// Whether it holds no variable.
+    /// Whether it contains no variable.
     #[must_use]
     pub fn is_ground(&self) -> bool {
         match self {
@@ -91,7 +91,7 @@ impl Term {
         }
     }
 
-    /// Calls `visit` for each variable in it, from left to right.
+    /// Calls `visit` for each variable in the term, from left to right.
     pub fn for_each_variable(&self, visit: &mut impl FnMut(VariableId)) {
         match self {
             Term::Variable(variable) => visit(*variable),
@@ -106,7 +106,7 @@ impl Term {
 pub struct Atom {
     /// The relation.
     pub relation: RelationId,
-    /// As many as its arity says.
+    /// The arguments; their number is the arity of the relation.
     pub args: Box<[Term]>,
 }
 
@@ -121,40 +121,40 @@ pub enum Literal {
     Distinct(Term, Term),
     /// The terms are equal, from `(not (distinct a b))`; one side may bind variables of the other.
     Equal(Term, Term),
-    /// At least one of the conjunctions holds. None: false.
+    /// At least one of the conjunctions holds. Without any, it is false.
     Or(Vec<Vec<Literal>>),
 }
 
 /// A rule, or a fact if its body is empty.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// What it concludes.
+    /// The conclusion of the rule.
     pub head: Atom,
-    /// Its conditions, all of which must hold, in the order written.
+    /// The conditions, all of which must hold, in the order written.
     pub body: Box<[Literal]>,
-    /// The names of its variables, numbered by first occurrence from the head on.
+    /// The names of the variables, numbered by first occurrence starting with the head.
     pub variables: Box<[SymbolId]>,
     /// Its place in the source.
     pub span: Span,
 }
 
-/// A checked game description; see the module comment for what it promises.
+/// A checked game description; see the module documentation for what it guarantees.
 pub struct Rules {
-    /// The text it came from.
+    /// The text of the sheet.
     pub source: Arc<Source>,
-    /// The syntax it was written in.
+    /// The syntax of the sheet.
     pub syntax: Syntax,
     /// All names.
     pub symbols: SymbolTable,
     /// All relations; index with [`RelationId`].
     pub relations: Vec<Relation>,
-    /// The roles in order: ground terms, each once.
+    /// The roles in order: ground terms without duplicates.
     pub roles: Vec<Term>,
-    /// Facts and rules in the order written, the `role` facts among them.
+    /// Facts and rules in the order written, including the `role` facts.
     pub rules: Vec<Rule>,
-    /// The sheet uses `sees`: an imperfect-information game in GDL-II.
+    /// Whether the sheet uses `sees`: an imperfect-information game in GDL-II.
     pub is_gdl_two: bool,
-    /// Findings that do not keep the game from being played.
+    /// Findings that do not prevent the game from being played.
     pub warnings: Diagnostics,
 }
 
@@ -165,7 +165,7 @@ impl Rules {
         self.relations[relation.0 as usize]
     }
 
-    /// The name of a relation as the sheet spells it.
+    /// The name of a relation as spelled in the sheet.
     #[must_use]
     pub fn relation_name(&self, relation: RelationId) -> &str {
         self.symbols.name(self.relation(relation).name)
@@ -197,7 +197,7 @@ impl Rules {
         print::term(term, &self.symbols, &[], Syntax::Prefix)
     }
 
-    /// The whole description in a syntax of choice; reading it again gives the same rules.
+    /// The whole description in the given syntax; reading it again gives the same rules.
     #[must_use]
     pub fn to_text(&self, syntax: Syntax) -> String {
         print::rules(self, syntax)

@@ -1,12 +1,12 @@
-//! The text of a rulesheet and places in it.
+//! The text of a rulesheet, and positions in it.
 //!
-//! In: the bytes of a file or of a network message. Out: a [`Source`], which is valid UTF-8 whatever came in, and
-//! turns byte offsets into lines and columns. Rulesheets come from strangers, so decoding never fails: bytes that are
-//! not UTF-8 become U+FFFD and are remembered, and the readers decide whether they matter (in a comment they do not).
+//! In: the bytes of a file or of a network message. Out: a [`Source`], which is always valid UTF-8, and turns byte
+//! offsets into lines and columns. Rulesheets are untrusted input, so decoding never fails: bytes that are not UTF-8
+//! become U+FFFD and are recorded. The readers decide whether they matter (in a comment they do not).
 
 use std::fmt;
 
-/// A range of bytes in a [`Source`]; every node of a rulesheet carries one, so that any message can point at its line.
+/// A range of bytes in a [`Source`]; every node of a rulesheet has one, so that any message can point at its line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// Offset of the first byte.
@@ -41,7 +41,7 @@ impl fmt::Debug for Span {
     }
 }
 
-/// A line and a column for people: both count from 1, columns count characters.
+/// A line and a column for messages: both count from 1, columns count characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     /// Line, from 1.
@@ -53,9 +53,9 @@ pub struct Place {
 /// A byte of the input that is not UTF-8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BadByte {
-    /// Where its replacement character stands in the text.
+    /// The span of its replacement character in the text.
     pub span: Span,
-    /// Its offset in the input as received.
+    /// Its offset in the original input.
     pub offset: usize,
     /// The byte itself.
     pub byte: u8,
@@ -69,18 +69,18 @@ pub struct Source {
 }
 
 impl Source {
-    /// No more bad bytes than these are remembered: beyond that it is no text.
+    /// Maximum number of bad bytes that are recorded: a file with more is not text.
     const MOST_BAD_BYTES: usize = 10_000;
 
-    /// Takes any bytes; see the module comment for what happens to those that are not UTF-8.
+    /// Decodes any bytes; see the module documentation for bytes that are not UTF-8.
     ///
     /// # Panics
-    /// If there are 4 GiB or more of them: callers check their size limit before they read (see `Limits`).
+    /// If there are 4 GiB or more: callers check their size limit before they read (see `Limits`).
     #[must_use]
     pub fn new(bytes: &[u8]) -> Source {
         assert!(
             u32::try_from(bytes.len().saturating_mul(3)).is_ok(),
-            "a source is far smaller than 1 GiB"
+            "a source must be smaller than 1 GiB"
         );
         let mut text = String::with_capacity(bytes.len());
         let mut bad_bytes = Vec::new();
@@ -118,13 +118,13 @@ impl Source {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// Bytes of the input that were not UTF-8, in order; of very many, the first.
+    /// Bytes of the input that were not UTF-8, in order, up to a limit.
     #[must_use]
     pub fn bad_bytes(&self) -> &[BadByte] {
         &self.bad_bytes
     }
 
-    /// Whether there may be more of them than those remembered.
+    /// Whether there may be more of them than those recorded.
     #[must_use]
     pub fn has_more_bad_bytes(&self) -> bool {
         self.bad_bytes.len() >= Source::MOST_BAD_BYTES
@@ -146,7 +146,7 @@ impl Source {
         Place { line, column }
     }
 
-    /// Line of a byte offset, from 1; cheaper than its place where lines are long.
+    /// Line of a byte offset, from 1; cheaper than its place if lines are long.
     #[must_use]
     pub fn line(&self, offset: u32) -> u32 {
         self.line_starts.partition_point(|&start| start <= offset) as u32
@@ -158,7 +158,7 @@ impl Source {
         self.line_starts[line as usize - 1]
     }
 
-    /// The span of a line without its line end.
+    /// The span of a line without its line ending.
     #[must_use]
     pub fn line_span(&self, line: u32) -> Span {
         let start = self.line_start(line) as usize;
@@ -173,7 +173,7 @@ impl Source {
     }
 }
 
-/// Offsets of line starts. A line ends with LF, CR LF or a lone CR, as the reference system's comment stripper has it.
+/// Offsets of line starts. A line ends with LF, CR LF or a lone CR, as in the comment stripper of the reference system.
 fn line_starts(text: &str) -> Vec<u32> {
     let bytes = text.as_bytes();
     let mut starts = vec![0];
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_replaced_and_remembered() {
+    fn bytes_that_are_not_utf8_are_replaced_and_recorded() {
         let source = Source::new(b"ab\xFFc");
         assert_eq!(source.text(), "ab\u{FFFD}c");
         assert_eq!(

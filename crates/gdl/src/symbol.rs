@@ -1,11 +1,11 @@
 //! Names of a rulesheet: text ↔ [`SymbolId`], and the keywords of GDL.
 //!
 //! Spelling is kept exactly as received, because a game manager accepts a move only in the spelling it sent. Two
-//! spellings are two symbols, as in the reference system; only keywords are the same in any case. A message from a
-//! peer that shouts (the Dresden controller upper-cases everything) is matched by [`SymbolTable::find`], which falls
-//! back to ignoring case where that is unambiguous.
+//! spellings are two symbols, as in the reference system; only keywords are case-insensitive. [`SymbolTable::find`]
+//! matches names from peers that change case (the Dresden controller sends everything in upper case): it ignores case
+//! where that is unambiguous.
 //!
-//! A table is owned by the value it names; there is no global pool.
+//! A table belongs to the value whose names it holds; there is no global table.
 
 use std::fmt;
 use std::hash::BuildHasher;
@@ -13,7 +13,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// A name in a [`SymbolTable`]. Variables are symbols too: their names begin with `?`.
+/// A name in a [`SymbolTable`]. Variables are symbols too: their names start with `?`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(pub u32);
 
@@ -23,7 +23,7 @@ impl fmt::Debug for SymbolId {
     }
 }
 
-/// Words with a meaning of their own in GDL.
+/// The keywords of GDL.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Keyword {
     /// `(role r)`: r is a role.
@@ -81,7 +81,7 @@ impl Keyword {
         Keyword::Distinct,
     ];
 
-    /// How it is written.
+    /// The spelling of the keyword.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl Keyword {
         }
     }
 
-    /// The symbol that every table gives it.
+    /// The symbol of the keyword, which is the same in every table.
     #[must_use]
     pub fn symbol(self) -> SymbolId {
         SymbolId(self as u32)
@@ -116,7 +116,7 @@ impl Keyword {
         Keyword::ALL.get(symbol.0 as usize).copied()
     }
 
-    /// Whether it joins or negates literals, or is the arrow: words that can never be a name.
+    /// Whether it is a connective or the arrow, which can never be a name.
     #[must_use]
     pub fn is_connective(self) -> bool {
         matches!(
@@ -152,15 +152,15 @@ impl fmt::Display for Keyword {
 pub struct SymbolTable {
     /// Spellings, end to end.
     text: String,
-    /// Where each symbol's spelling stands in `text`.
+    /// The range of each symbol's spelling in `text`.
     spellings: Vec<(u32, u32)>,
     by_name: HashTable<SymbolId>,
-    /// Whether a keyword has been met, and so has its spelling as received.
+    /// Whether a keyword has occurred, so that it has its spelling as received.
     met: [bool; Keyword::ALL.len()],
 }
 
 impl SymbolTable {
-    /// A table that holds the keywords only.
+    /// A table that contains only the keywords.
     #[must_use]
     pub fn new() -> SymbolTable {
         let mut table = SymbolTable {
@@ -175,8 +175,8 @@ impl SymbolTable {
         table
     }
 
-    /// The symbol of a spelling, made if it is new. A keyword is one symbol in any case and keeps the spelling in
-    /// which it was met first.
+    /// The symbol of a spelling; creates it if necessary. A keyword is one symbol in any case and keeps the spelling of
+    /// its first occurrence.
     pub fn intern(&mut self, name: &str) -> SymbolId {
         match keyword_of(name) {
             Some(keyword) => self.meet(keyword, name),
@@ -225,13 +225,13 @@ impl SymbolTable {
         self.name(symbol).starts_with('?')
     }
 
-    /// Number of symbols, keywords included.
+    /// Number of symbols, including keywords.
     #[must_use]
     pub fn len(&self) -> usize {
         self.spellings.len()
     }
 
-    /// Never: the keywords are always there.
+    /// Always false: the table always contains the keywords.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spellings.is_empty()
@@ -288,7 +288,7 @@ impl fmt::Debug for SymbolTable {
 
 /// The keyword that a name spells, in any case.
 fn keyword_of(name: &str) -> Option<Keyword> {
-    // The longest keywords have eight letters; most names are told apart by their length and first letter.
+    // The longest keywords have eight letters; most names are distinguished by their length and first letter.
     if name.len() > 8 {
         return None;
     }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_shouts_is_understood_where_that_is_unambiguous() {
+    fn find_ignores_case_where_that_is_unambiguous() {
         let mut table = SymbolTable::new();
         let mark = table.intern("mark");
         table.intern("on");

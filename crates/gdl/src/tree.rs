@@ -1,8 +1,8 @@
-//! The bracket structure of a rulesheet, before any meaning: names and lists, with spans and comments.
+//! The bracket structure of a rulesheet: names and lists, with spans and comments.
 //!
-//! Both syntaxes read into this: [`crate::prefix`] as it stands, [`crate::infix`] by writing `p(X) :- q(X)` as
-//! `(<= (p ?X) (q ?X))`. Nodes live in one arena and are linked by index, so that no operation recurses on the depth
-//! of the input and ten megabytes of rules stay cheap.
+//! Both syntaxes are read into this: [`crate::prefix`] directly, [`crate::infix`] by turning `p(X) :- q(X)` into `(<=
+//! (p ?X) (q ?X))`. Nodes are stored in one arena and linked by index, so that no operation recurses on the depth of
+//! the input and ten megabytes of rules stay cheap.
 
 use crate::source::Span;
 use crate::symbol::SymbolId;
@@ -25,7 +25,7 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Root {
     pub(crate) node: NodeId,
-    /// Its brackets or words are broken and a finding says so: it is not worth a second look.
+    /// Whether its brackets or words are broken, and a finding says so; such a form is not parsed.
     pub(crate) damaged: bool,
 }
 
@@ -38,8 +38,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// An empty tree for a text of so many bytes. The room is an estimate from above: pages that are never touched cost
-    /// nothing, while growing would copy all nodes several times.
+    /// An empty tree for a text of `n_bytes` bytes. The capacity is an upper estimate: untouched pages cost nothing,
+    /// while growing would copy all nodes several times.
     pub(crate) fn for_text(n_bytes: usize) -> Tree {
         Tree {
             nodes: Vec::with_capacity(n_bytes / 2),
@@ -67,7 +67,7 @@ impl Tree {
         })
     }
 
-    /// Hangs `child` behind the children of `list`; `last` is the last child so far, kept by the caller.
+    /// Appends `child` to the children of `list`; `last` is the last child so far, kept by the caller.
     pub(crate) fn attach(&mut self, list: NodeId, last: Option<NodeId>, child: NodeId) {
         match last {
             Some(last) => self.nodes[last.0 as usize].next_sibling = child.0,
@@ -75,7 +75,7 @@ impl Tree {
         }
     }
 
-    /// Hangs all of `children` into `list`.
+    /// Appends all of `children` to `list`.
     pub(crate) fn attach_all(&mut self, list: NodeId, children: &[NodeId]) {
         let mut last = None;
         for &child in children {
@@ -84,12 +84,12 @@ impl Tree {
         }
     }
 
-    /// Says where a list ends.
+    /// Sets the end of a list.
     pub(crate) fn set_end(&mut self, list: NodeId, end: u32) {
         self.nodes[list.0 as usize].span.end = end;
     }
 
-    /// The place of a node.
+    /// The span of a node.
     pub(crate) fn span(&self, node: NodeId) -> Span {
         self.nodes[node.0 as usize].span
     }
@@ -100,7 +100,7 @@ impl Tree {
         (name != NONE).then_some(SymbolId(name))
     }
 
-    /// The members of a list in order; none for a name.
+    /// The members of a list in order; empty for a name.
     pub(crate) fn children(&self, list: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
         let link = |idx: u32| (idx != NONE).then_some(NodeId(idx));
         let first = link(self.nodes[list.0 as usize].first_child);
@@ -109,7 +109,7 @@ impl Tree {
         })
     }
 
-    /// The name that a list begins with.
+    /// The name that a list starts with.
     pub(crate) fn functor(&self, list: NodeId) -> Option<SymbolId> {
         self.children(list)
             .next()
@@ -124,7 +124,7 @@ impl Tree {
 
 #[cfg(test)]
 impl Tree {
-    /// All forms in prefix form, a line each; `!` marks the damaged ones.
+    /// All forms in prefix form, one per line; `!` marks the damaged ones.
     pub(crate) fn to_text(&self, symbols: &crate::symbol::SymbolTable) -> String {
         let mut out = String::new();
         for root in &self.roots {

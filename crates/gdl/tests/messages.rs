@@ -1,14 +1,14 @@
-//! Complete messages as people see them, for typical mistakes.
+//! Complete messages as users see them, for typical mistakes.
 
 #![expect(
     clippy::needless_pass_by_value,
-    reason = "tests give their expectations away"
+    reason = "expectations are passed by value in tests"
 )]
 
 use agon_gdl::{Limits, RenderOptions, check, parse, render};
 use expect_test::{Expect, expect};
 
-/// Everything that `check` says about a sheet, drawn.
+/// Renders all findings of `check` for a sheet.
 fn messages(sheet: &str, expected: Expect) {
     let description = parse(sheet.as_bytes(), &Limits::default());
     let findings = match check(&description) {
@@ -26,7 +26,7 @@ fn messages(sheet: &str, expected: Expect) {
     expected.assert_eq(&(drawings.join("\n\n") + "\n"));
 }
 
-/// A game around the lines in question, which are lines 2 and on.
+/// A game around the given lines, which start at line 2.
 fn in_a_game(lines: &str, expected: Expect) {
     let frame =
         "(role white) (init (step 1)) (legal white go) (<= (next (step 1)) (true (step 1)))";
@@ -48,26 +48,26 @@ fn a_missing_bracket() {
             4 | (<= (next (step 3)) (true (step 2)))
               | - this looks like the start of the next rule
               |
-              = help: close the form before the next one begins
+              = help: add the missing `)` before the next form starts
         "#]],
     );
 }
 
 #[test]
-fn a_bracket_too_many() {
+fn an_extra_bracket() {
     in_a_game(
         "(<= (next (step 2))\n    (true (step 1))))",
         expect![[r#"
-        error[unopened]: this `)` closes nothing: no `(` is open here
-         --> game.kif:3:21
-          |
-        2 | (<= (next (step 2))
-          | --- the form before it begins here and is complete
-        3 |     (true (step 1))))
-          |                     ^
-          |
-          = help: delete it, or add the `(` that is missing before it
-    "#]],
+            error[unopened]: this `)` closes nothing: no `(` is open here
+             --> game.kif:3:21
+              |
+            2 | (<= (next (step 2))
+              | --- the previous form starts here and is complete
+            3 |     (true (step 1))))
+              |                     ^
+              |
+              = help: delete it, or add the missing `(` before it
+        "#]],
     );
 }
 
@@ -76,15 +76,15 @@ fn a_rule_that_closes_too_early() {
     in_a_game(
         "(<= (next (step 2))\n    (true (step 1)))\n    (does white go))",
         expect![[r#"
-            error[unopened]: this `)` closes the form too early: what follows still seems to belong to it
+            error[unopened]: this `)` closes the form too early: the text after it still seems to belong to the form
              --> game.kif:3:20
               |
             3 |     (true (step 1)))
               |                    ^
             4 |     (does white go))
-              |                    - so that this `)` closes nothing
+              |                    - so this `)` closes nothing
               |
-              = help: delete it if what follows belongs to the form, or the other one if not
+              = help: delete it if the text after it belongs to the form; otherwise delete the other one
         "#]],
     );
 }
@@ -94,13 +94,13 @@ fn an_unsafe_head_variable() {
     in_a_game(
         "(<= (next (step ?y))\n    (true (step 1)))",
         expect![[r#"
-            error[unsafe-head]: unsafe rule: the variable `?y` of the head could be anything, because no positive literal of the body binds it
+            error[unsafe-head]: unsafe rule: the variable `?y` in the head is not bound, because it occurs in no positive literal of the body
              --> game.kif:2:17
               |
             2 | (<= (next (step ?y))
               |                 ^^
               |
-              = help: add a positive literal that says what `?y` may be
+              = help: add a positive literal that binds `?y`
         "#]],
     );
 }
@@ -110,23 +110,23 @@ fn an_unsafe_negation() {
     in_a_game(
         "(<= (next (step 2))\n    (not (true (step ?x))))",
         expect![[r#"
-            error[unsafe-negation]: unsafe rule: the variable `?x` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
+            error[unsafe-negation]: unsafe rule: the variable `?x` in a negated literal is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
              --> game.kif:3:22
               |
             3 |     (not (true (step ?x))))
               |                      ^^
               |
-              = help: add a positive literal that says what `?x` may be
+              = help: add a positive literal that binds `?x`
         "#]],
     );
 }
 
 #[test]
-fn a_role_variable_that_nothing_binds() {
+fn an_unbound_role_variable() {
     in_a_game(
         "(<= (legal ?player wait)\n    (true (step 1)))",
         expect![[r#"
-            warning[role-variable]: nothing in the body binds the role variable `?player`; it is read as every role
+            warning[role-variable]: the role variable `?player` is not bound in the body; it ranges over all roles
              --> game.kif:2:12
               |
             2 | (<= (legal ?player wait)
@@ -138,11 +138,11 @@ fn a_role_variable_that_nothing_binds() {
 }
 
 #[test]
-fn legal_that_looks_at_moves_through_others() {
+fn legal_that_depends_on_moves_indirectly() {
     in_a_game(
         "(<= (legal white wait) (moved white))\n(<= (moved ?r) (acted ?r))\n(<= (acted ?r) (does ?r go))",
         expect![[r#"
-            error[dependency]: `legal` must not depend on `does`: it is asked before the moves of this step are known
+            error[dependency]: `legal` must not depend on `does`: it is evaluated before the moves of this step are known
              --> game.kif:2:24
               |
             2 | (<= (legal white wait) (moved white))
@@ -152,7 +152,7 @@ fn legal_that_looks_at_moves_through_others() {
             4 | (<= (acted ?r) (does ?r go))
               |                ------------ `acted` depends on `does` here
               |
-              = help: say what is legal by `true` alone
+              = help: define legal moves by the state alone, with `true`
         "#]],
     );
 }
@@ -166,21 +166,21 @@ fn a_paradox() {
              --> game.kif:3:5
               |
             3 | (<= (odd ?x) (true (step ?x)) (not (even ?x)))
-              |     ^^^^^^^^                       --------- `odd` needs the negation of `even`
+              |     ^^^^^^^^                       --------- `odd` depends on the negation of `even`
             4 | (<= (even ?x) (true (step ?x)) (not (odd ?x)))
-              |                                     -------- `even` needs the negation of `odd`
+              |                                     -------- `even` depends on the negation of `odd`
               |
-              = help: break the circle: define one of these relations without the others
+              = help: break the cycle: define one of these relations without the others
 
             error[unstratified]: not stratified: `even` depends on its own negation (`even` → `not odd` → `not even`)
              --> game.kif:4:5
               |
             3 | (<= (odd ?x) (true (step ?x)) (not (even ?x)))
-              |                                    --------- `odd` needs the negation of `even`
+              |                                    --------- `odd` depends on the negation of `even`
             4 | (<= (even ?x) (true (step ?x)) (not (odd ?x)))
-              |     ^^^^^^^^^                       -------- `even` needs the negation of `odd`
+              |     ^^^^^^^^^                       -------- `even` depends on the negation of `odd`
               |
-              = help: break the circle: define one of these relations without the others
+              = help: break the cycle: define one of these relations without the others
         "#]],
     );
 }
@@ -190,19 +190,19 @@ fn an_endless_recursion() {
     in_a_game(
         "(number zero)\n(<= (number (s ?n)) (number ?n))\n(<= (next (step 2)) (number zero))",
         expect![[r#"
-            error[unbounded-recursion]: `number` never ends: each round of this recursive rule builds a larger term around `?n`
+            error[unbounded-recursion]: the recursion of `number` never ends: each application of this rule builds a larger term around `?n`
              --> game.kif:3:5
               |
             3 | (<= (number (s ?n)) (number ?n))
               |     ^^^^^^^^^^^^^^^
               |
-              = help: bind `?n` by a literal that does not depend on `number`, so that there is an end
+              = help: bind `?n` with a literal that does not depend on `number`, so that the recursion ends
         "#]],
     );
 }
 
 #[test]
-fn a_goal_value_that_is_no_number() {
+fn a_goal_value_that_is_not_a_number() {
     in_a_game(
         "(goal white win)",
         expect![[r#"
@@ -238,14 +238,14 @@ fn a_misspelt_keyword() {
     in_a_game(
         "(intit (step 2))",
         expect![[r#"
-        warning[misspelt-keyword]: `intit` is no keyword, and nothing uses it
-         --> game.kif:2:1
-          |
-        2 | (intit (step 2))
-          | ^^^^^^^^^^^^^^^^
-          |
-          = help: did you mean `init`?
-    "#]],
+            warning[misspelt-keyword]: `intit` is not a keyword, and nothing uses it
+             --> game.kif:2:1
+              |
+            2 | (intit (step 2))
+              | ^^^^^^^^^^^^^^^^
+              |
+              = help: did you mean `init`?
+        "#]],
     );
 }
 
@@ -286,7 +286,7 @@ fn two_arities() {
               |
               = help: use it in a condition, or delete its rules
 
-            warning[arity]: the relation `succ` has 3 arguments here, but 2 where it first stands, on line 2
+            warning[arity]: the relation `succ` has 3 arguments here, but 2 at its first occurrence, on line 2
              --> game.kif:3:39
               |
             2 | (succ 1 2)
@@ -294,7 +294,7 @@ fn two_arities() {
             3 | (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y up))
               |                                       ^^^^^^^^^^^^^^^
               |
-              = help: they are read as two different relations; give one of them another name if that is not meant
+              = help: they are read as two different relations; rename one of them if that is not intended
 
             warning[undefined]: nothing defines `succ` with 3 arguments, so this rule never fires
              --> game.kif:3:39
@@ -302,7 +302,7 @@ fn two_arities() {
             3 | (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y up))
               |                                       ^^^^^^^^^^^^^^^
               |
-              = help: define it by a rule or a fact, or look for a misspelling
+              = help: define it with a rule or a fact, or check the spelling
         "#]],
     );
 }
@@ -320,7 +320,7 @@ fn two_spellings() {
             3 | (<= (next (step 2)) (true whitewin))
               |                           ^^^^^^^^
               |
-              = help: use one spelling; some systems ignore case and would take them for the same
+              = help: use one spelling; some systems ignore case and treat them as the same name
 
             warning[never-fires]: no `init` or `next` makes the fluent `whitewin` true, so this rule never fires
              --> game.kif:3:27
@@ -338,14 +338,14 @@ fn a_variable_that_occurs_once() {
     in_a_game(
         "(<= (next (step 2)) (true (step ?number)))",
         expect![[r#"
-        warning[single-variable]: `?number` occurs only once in this rule
-         --> game.kif:2:33
-          |
-        2 | (<= (next (step 2)) (true (step ?number)))
-          |                                 ^^^^^^^
-          |
-          = help: if anything will do there, say so by the name `?_number`; otherwise look for a misspelling
-    "#]],
+            warning[single-variable]: `?number` occurs only once in this rule
+             --> game.kif:2:33
+              |
+            2 | (<= (next (step 2)) (true (step ?number)))
+              |                                 ^^^^^^^
+              |
+              = help: rename it to `?_number` if any value is allowed; otherwise check the spelling
+        "#]],
     );
 }
 
@@ -354,14 +354,14 @@ fn a_bare_not() {
     in_a_game(
         "(<= (next (step 2)) not (true (step 1)))",
         expect![[r#"
-        error[connective-name]: `not` stands alone; it needs brackets around it and what it applies to
-         --> game.kif:2:21
-          |
-        2 | (<= (next (step 2)) not (true (step 1)))
-          |                     ^^^
-          |
-          = help: write `(not …)`
-    "#]],
+            error[connective-name]: `not` without brackets: it needs brackets around it and its operands
+             --> game.kif:2:21
+              |
+            2 | (<= (next (step 2)) not (true (step 1)))
+              |                     ^^^
+              |
+              = help: write `(not …)`
+        "#]],
     );
 }
 
@@ -370,27 +370,27 @@ fn tabs_and_wide_characters() {
     in_a_game(
         "(<=\t(next (step 2))\t(true (état ?é)))",
         expect![[r#"
-        warning[never-fires]: no `init` or `next` makes the fluent `état` with 1 argument true, so this rule never fires
-         --> game.kif:2:27
-          |
-        2 | (<=    (next (step 2))    (true (état ?é)))
-          |                                 ^^^^^^^^^
-          |
-          = help: look for a misspelling, or delete what asks for it
+            warning[never-fires]: no `init` or `next` makes the fluent `état` with 1 argument true, so this rule never fires
+             --> game.kif:2:27
+              |
+            2 | (<=    (next (step 2))    (true (état ?é)))
+              |                                 ^^^^^^^^^
+              |
+              = help: check the spelling, or delete the condition
 
-        warning[single-variable]: `?é` occurs only once in this rule
-         --> game.kif:2:33
-          |
-        2 | (<=    (next (step 2))    (true (état ?é)))
-          |                                       ^^
-          |
-          = help: if anything will do there, say so by the name `?_é`; otherwise look for a misspelling
-    "#]],
+            warning[single-variable]: `?é` occurs only once in this rule
+             --> game.kif:2:33
+              |
+            2 | (<=    (next (step 2))    (true (état ?é)))
+              |                                       ^^
+              |
+              = help: rename it to `?_é` if any value is allowed; otherwise check the spelling
+        "#]],
     );
 }
 
 #[test]
-fn what_a_sheet_of_one_role_fact_lacks() {
+fn a_sheet_with_only_a_role_fact() {
     messages(
         "(role white)",
         expect![[r#"

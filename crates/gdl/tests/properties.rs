@@ -1,5 +1,5 @@
-//! Laws of reading, checking, printing and formatting, tried on generated text of three sorts: any bytes, a soup of words
-//! that rulesheets are made of, and whole well-formed rulesheets.
+//! Laws of reading, checking, printing and formatting, tested on three kinds of generated text: arbitrary bytes, random
+//! words of rulesheets, and complete well-formed rulesheets.
 
 mod laws;
 
@@ -17,13 +17,13 @@ const WORDS: &[&str] = &[
     "% c\n", " ",
 ];
 
-/// Names of constants, plain and odd.
+/// Names of constants, plain and unusual.
 const CONSTANTS: &[&str] = &[
     "a", "b", "1", "-3", "++", "<", "Upper", "_x", "it's", "é", "50.5", "a.b", "and", "%", "x,y",
     "~", "!=", ":-x", "'", "''", "X", "{", "=",
 ];
 const VARIABLES: &[&str] = &["?x", "?y", "?X", "?_z", "?1", "?", "?_1", "?a+b", "?ä"];
-/// What may stand between two tokens.
+/// White space and comments between two tokens.
 const GAPS: &[&str] = &[
     " ",
     "  ",
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn a_soup_of_words_is_answered(words in vec(select(WORDS), 0..80)) {
+    fn random_words_are_answered(words in vec(select(WORDS), 0..80)) {
         let text = words.concat();
         laws::findings_can_be_drawn(text.as_bytes());
         laws::formatting_keeps_everything(text.as_bytes());
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn a_soup_of_forms_is_answered(literals in vec(literal(3), 0..6), gaps in vec(select(GAPS), 1..6)) {
+    fn random_forms_are_answered(literals in vec(literal(3), 0..6), gaps in vec(select(GAPS), 1..6)) {
         let text: String = literals.iter().map(|literal| join(literal, &gaps)).collect();
         laws::findings_can_be_drawn(text.as_bytes());
         laws::formatting_keeps_everything(text.as_bytes());
@@ -161,7 +161,7 @@ proptest! {
         let rules = rules.unwrap_or_else(|findings| panic!("{text}\n{findings:#?}"));
         laws::printing_keeps_rules(text.as_bytes());
         laws::formatting_keeps_everything(text.as_bytes());
-        // The same in infix, with comments in its blanks.
+        // The same in infix, with comments in its white space.
         let infix = rules.to_text(Syntax::Infix);
         let words: Vec<String> = infix.split_whitespace().map(str::to_owned).collect();
         let commented = join(&words, &gaps);

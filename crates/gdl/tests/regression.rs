@@ -1,8 +1,8 @@
-//! What the fuzzers and property tests once found, each as small as it goes.
+//! Minimised failures that fuzzers and property tests have found.
 
 mod laws;
 
-/// All laws that a text must keep.
+/// Checks all laws on a text.
 fn holds(text: &str) {
     laws::findings_can_be_drawn(text.as_bytes());
     laws::formatting_keeps_everything(text.as_bytes());
@@ -15,7 +15,7 @@ fn in_a_game(rules: &str) -> String {
 }
 
 #[test]
-fn a_comment_behind_a_name_at_the_end_of_a_list() {
+fn a_comment_after_a_name_at_the_end_of_a_list() {
     holds("(<= (p ?x) (r ?x) ; one\nn ; two\n) ; three\n");
 }
 
@@ -30,7 +30,7 @@ fn a_quote_in_a_name() {
 }
 
 #[test]
-fn words_behind_a_percent_sign_at_the_start() {
+fn words_after_a_percent_sign_at_the_start() {
     holds("% c. d\"");
     holds("%\nc.\nd\"");
 }
@@ -42,7 +42,7 @@ fn control_characters_that_are_many_only_without_blanks() {
 }
 
 #[test]
-fn a_comment_behind_a_sign_at_the_start_of_a_group() {
+fn a_comment_after_an_operator_at_the_start_of_a_group() {
     holds("p :- ~ % one\n a | b.");
 }
 
@@ -53,7 +53,7 @@ fn a_word_before_a_bracket_that_closes_nothing() {
 }
 
 #[test]
-fn a_proposition_whose_name_holds_an_arrow() {
+fn a_proposition_whose_name_contains_an_arrow() {
     holds(&in_a_game("(role:-)"));
     holds(&in_a_game("(p.)"));
     holds(&in_a_game("(%)"));

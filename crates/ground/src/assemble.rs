@@ -1,4 +1,4 @@
-//! Raw rules with their bounds → the final program: constants folded, numbers dense, rules grouped by head.
+//! Assembles the final program from raw rules and their bounds: constants folded, ids dense, rules grouped by head.
 
 use agon_gdl::{RelationId, Rules};
 use rustc_hash::FxHashSet;
@@ -14,7 +14,7 @@ use crate::reach::{Rows, n_before};
 use crate::simplify::{Bounds, Links};
 use crate::term::TermId;
 
-/// What the keywords say about the rows: initial fluents, and which atoms follow from which.
+/// What the keywords say about the rows: the initial fluents, and which atoms follow from which.
 pub(crate) fn links(
     rules: &Rules,
     rows: &mut Rows<'_>,
@@ -59,20 +59,20 @@ pub(crate) fn links(
 
 /// The roles as terms, in order.
 fn role_terms(rules: &Rules, store: &mut Store) -> Vec<TermId> {
-    fn term(of: &agon_gdl::Term, store: &mut Store) -> TermId {
-        match of {
+    fn intern(term: &agon_gdl::Term, store: &mut Store) -> TermId {
+        match term {
             agon_gdl::Term::Compound(name, args) => {
-                let args: Vec<TermId> = args.iter().map(|arg| term(arg, store)).collect();
+                let args: Vec<TermId> = args.iter().map(|arg| intern(arg, store)).collect();
                 store.terms.compound(*name, &args)
             }
             agon_gdl::Term::Constant(name) => store.terms.constant(*name),
             agon_gdl::Term::Variable(_) => unreachable!("role facts are ground"),
         }
     }
-    rules.roles.iter().map(|role| term(role, store)).collect()
+    rules.roles.iter().map(|role| intern(role, store)).collect()
 }
 
-/// Makes the program.
+/// Assembles the program.
 pub(crate) fn assemble(
     rules: &Rules,
     rows: &mut Rows<'_>,
@@ -92,10 +92,10 @@ pub(crate) fn assemble(
     let mut fluents = assembly.fluents(links);
     let mut roles = assembly.roles(rules);
     let first_derived = fluents.len() + roles.iter().map(|role| role.moves.len()).sum::<usize>();
-    // Step 2. Number what the outputs need.
+    // Step 2. Number the atoms that the outputs need.
     let outputs = assembly.outputs();
     let order = assembly.needed(raw, &outputs, first_derived as u32);
-    // Step 3. Say when the outputs hold, now that all numbers are known.
+    // Step 3. Fill in when the outputs hold, now that all ids are known.
     assembly.fill(&mut fluents, &mut roles);
     let terminal = assembly.terminal();
     let atoms = assembly.names(is_dynamic, &order, first_derived as u32, rules);
@@ -125,18 +125,18 @@ struct Assembly<'a, 'b> {
     rows: &'a mut Rows<'b>,
     numbering: &'a Numbering,
     bounds: &'a Bounds,
-    /// From raw atoms to final ones.
+    /// Maps raw atoms to final ids.
     new_ids: Vec<u32>,
 }
 
 impl Assembly<'_, '_> {
-    /// Relations of a keyword, without those over all fluents or moves.
+    /// Relations of a keyword, without the relation over all fluents or moves.
     fn relations_of(&self, keyword: RelationId) -> Vec<RelId> {
-        let is_it = |relation: &RelId| {
+        let is_split = |relation: &RelId| {
             let meaning = self.rows.catalog.meaning(*relation);
             meaning.relation() == Some(keyword) && !matches!(meaning, Meaning::OfAny(_))
         };
-        self.rows.catalog.ids().filter(is_it).collect()
+        self.rows.catalog.ids().filter(is_split).collect()
     }
 
     fn fluents(&mut self, links: &Links) -> Vec<Fluent> {
@@ -197,7 +197,7 @@ impl Assembly<'_, '_> {
         roles
     }
 
-    /// Raw atoms whose truth the game asks for.
+    /// Raw atoms that the outputs of the game refer to.
     fn outputs(&self) -> Vec<u32> {
         let mut outputs = Vec::new();
         for keyword in [
@@ -214,7 +214,7 @@ impl Assembly<'_, '_> {
         outputs
     }
 
-    /// Numbers the derived atoms that outputs need, in raw order, and gives them back.
+    /// Numbers and returns the derived atoms that the outputs need, in raw order.
     fn needed(&mut self, raw: &RawRules, outputs: &[u32], first: u32) -> Vec<u32> {
         let is_open =
             |atom: u32| self.bounds.possible[atom as usize] && !self.bounds.certain[atom as usize];
@@ -229,7 +229,7 @@ impl Assembly<'_, '_> {
             if std::mem::replace(&mut is_needed[atom as usize], true) {
                 continue;
             }
-            for &rule in by_head.of(atom) {
+            for &rule in by_head.rules(atom) {
                 if self.fires(raw.body(rule as usize)) {
                     let atoms = raw.body(rule as usize).iter().map(|literal| literal / 2);
                     queue.extend(atoms.filter(|&atom| is_open(atom) && !is_needed[atom as usize]));
@@ -245,7 +245,7 @@ impl Assembly<'_, '_> {
         order
     }
 
-    /// Whether a rule may fire at all.
+    /// Whether a rule can fire at all.
     fn fires(&self, body: &[u32]) -> bool {
         body.iter().all(|literal| {
             let atom = (literal / 2) as usize;
@@ -313,8 +313,8 @@ impl Assembly<'_, '_> {
             for row in 0..self.store.relations[relation.idx()].len() {
                 let holds = self.truth(self.numbering.atom(relation, row));
                 let tuple = self.store.relations[relation.idx()].row(row);
-                let of = roles.iter_mut().find(|role| role.name == tuple[0]);
-                if let Some(role) = of.filter(|_| holds != Truth::Never) {
+                let found = roles.iter_mut().find(|role| role.name == tuple[0]);
+                if let Some(role) = found.filter(|_| holds != Truth::Never) {
                     role.goals.push(GoalValue {
                         value: tuple[1],
                         holds,
@@ -406,9 +406,9 @@ impl Assembly<'_, '_> {
         for &atom in order {
             literals.clear();
             bodies.clear();
-            for &rule in by_head.of(atom) {
+            for &rule in by_head.rules(atom) {
                 let body = raw.body(rule as usize);
-                // A rule that needs its own head never adds anything.
+                // A rule whose body contains its own head is redundant.
                 if self.fires(body) && !body.contains(&(atom * 2)) {
                     let start = literals.len();
                     self.add_body(body, &mut literals);
@@ -427,7 +427,7 @@ impl Assembly<'_, '_> {
         rules
     }
 
-    /// Appends a body without the literals that always hold, sorted, each once.
+    /// Appends a body, sorted and without duplicates and literals that always hold.
     fn add_body(&self, body: &[u32], out: &mut Vec<Literal>) {
         let start = out.len();
         for literal in body {
@@ -454,7 +454,7 @@ impl Assembly<'_, '_> {
     }
 }
 
-/// Raw rules by their head.
+/// Raw rules grouped by head.
 struct ByHead {
     starts: Vec<u32>,
     rules: Vec<u32>,
@@ -478,7 +478,7 @@ impl ByHead {
         ByHead { starts, rules }
     }
 
-    fn of(&self, atom: u32) -> &[u32] {
+    fn rules(&self, atom: u32) -> &[u32] {
         &self.rules[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
     }
 }

@@ -1,10 +1,13 @@
-//! Rules in the form that joins work on: flat conjunctions over numbered relations.
+//! Clauses, the form of rules that joins work on: flat conjunctions over numbered relations.
 //!
-//! Differences to [`agon_gdl::Rules`]: every `or` is expanded into clauses of its own, equalities are substituted
-//! away, ground terms are ids, rules that nothing needs for playing are left out (`base` and `input` among them: they
-//! are hints at most, and often wrong), and the keyword relations over fluents and moves are split by the outermost
-//! name of the fluent or move: `(true (cell ?x ?y b))` is a row `?x ?y b` of the relation "true cell/3". Only where a
-//! sheet says `(true ?f)` is there also one relation for all fluents.
+//! Differences from [`agon_gdl::Rules`]:
+//! - Every `or` is expanded into separate clauses, and equalities are substituted.
+//! - Ground terms are ids.
+//! - Rules that are not needed for playing are left out. This includes `base` and `input`, which are only hints and
+//!   often wrong.
+//! - The keyword relations over fluents and moves are split by the outermost name of the fluent or move: `(true (cell
+//!   ?x ?y b))` is the row `?x ?y b` of the relation "true cell/3". Only if a sheet uses `(true ?f)` is there also one
+//!   relation for all fluents.
 
 use agon_gdl::{Literal, RelationId, Rules, SymbolId, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::error::GroundError;
 use crate::term::{TermId, TermTable};
 
-/// A relation of clauses.
+/// A relation that occurs in clauses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct RelId(pub(crate) u32);
 
@@ -22,25 +25,25 @@ impl RelId {
     }
 }
 
-/// What a relation of clauses stands for.
+/// What such a relation stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Meaning {
-    /// A relation of the sheet, or `role`, `goal`, `terminal`.
+    /// A relation of the sheet, or `role`, `goal` or `terminal`.
     Plain(RelationId),
-    /// `true`, `next`, `init`, `legal` or `does`, of fluents or moves that are this constant.
+    /// `true`, `next`, `init`, `legal` or `does`, restricted to the fluent or move that is this constant.
     OfConstant(RelationId, SymbolId),
-    /// The same, of those with this outermost function and number of arguments.
+    /// The same keywords, restricted to fluents or moves with this outermost function and arity.
     OfFunction(RelationId, SymbolId, u32),
-    /// The same, of all fluents or moves; the last column holds them whole.
+    /// The same keywords, for all fluents or moves; the last column holds the whole term.
     OfAny(RelationId),
-    /// Made by the grounder.
+    /// An auxiliary relation made by the grounder.
     Auxiliary(u32),
-    /// Made by the grounder to narrow down what is computed: its rows hold whatever the state is, and are no atoms.
+    /// A filter made by the grounder to restrict a join. Its rows hold in every state and do not become atoms.
     Filter(u32),
 }
 
 impl Meaning {
-    /// The keyword or relation that it is a part of.
+    /// The relation or keyword that it is a part of.
     pub(crate) fn relation(self) -> Option<RelationId> {
         match self {
             Meaning::Plain(relation)
@@ -60,7 +63,7 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// The relation with this meaning, made if it is new.
+    /// The relation with this meaning; creates it if necessary.
     pub(crate) fn number(&mut self, meaning: Meaning, arity: usize) -> RelId {
         let next = RelId(self.meanings.len() as u32);
         let id = *self.by_meaning.entry((meaning, arity)).or_insert(next);
@@ -108,7 +111,7 @@ pub(crate) enum Arg {
     Variable(u32),
     /// A ground term.
     Term(TermId),
-    /// A function of arguments that hold a variable.
+    /// A function whose arguments contain a variable.
     Function(SymbolId, Box<[Arg]>),
 }
 
@@ -122,7 +125,7 @@ impl Arg {
     }
 }
 
-/// A condition.
+/// A condition of a clause body.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Condition {
     Holds(RelId, Box<[Arg]>),
@@ -156,8 +159,8 @@ impl Condition {
 pub(crate) enum Head {
     /// A row of a relation.
     Row(RelId, Box<[Arg]>),
-    /// `(next ?f)` and the like: which relation it is shows only when the variable is bound. The last argument is
-    /// the fluent or move.
+    /// `(next ?f)` and the like: the relation is known only when the variable is bound. The last argument is the fluent
+    /// or move.
     Any(RelationId, Box<[Arg]>),
 }
 
@@ -175,11 +178,11 @@ pub(crate) struct Clause {
     pub(crate) head: Head,
     pub(crate) body: Vec<Condition>,
     pub(crate) n_variables: u32,
-    /// The rule it came from.
+    /// Index of the rule that the clause comes from.
     pub(crate) rule: u32,
 }
 
-/// Rules → clauses. `most` bounds how many clauses the alternatives of one rule may become.
+/// Compiles rules to clauses.
 pub(crate) fn clauses(
     rules: &Rules,
     catalog: &mut Catalog,
@@ -201,9 +204,9 @@ pub(crate) fn clauses(
     Ok(clauses)
 }
 
-/// A fluent that a rule keeps unconditionally, `(<= (next (wall ?x)) (true (wall ?x)))`, holds for ever if it holds in
-/// the initial state. So the negation of such a fluent is refuted by `init`, which is known before anything is played:
-/// walls of a maze then bound where one can be.
+/// A fluent that a rule keeps unconditionally, `(<= (next (wall ?x)) (true (wall ?x)))`, holds forever if it holds
+/// initially. The negation of such a fluent is therefore false if `init` contains the fluent, which is known before
+/// play. This lets the walls of a maze bound the reachable cells.
 fn use_persistence(clauses: &mut [Clause], catalog: &mut Catalog) {
     let counterpart = |catalog: &mut Catalog, relation: RelId, keyword: RelationId| {
         let meaning = match catalog.meaning(relation) {
@@ -216,7 +219,7 @@ fn use_persistence(clauses: &mut [Clause], catalog: &mut Catalog) {
     };
     let mut initial: FxHashMap<RelId, RelId> = FxHashMap::default();
     for clause in clauses.iter() {
-        let (Head::Row(head, args), [Condition::Holds(kept, of)]) =
+        let (Head::Row(head, args), [Condition::Holds(kept, kept_args)]) =
             (&clause.head, clause.body.as_slice())
         else {
             continue;
@@ -228,7 +231,7 @@ fn use_persistence(clauses: &mut [Clause], catalog: &mut Catalog) {
         let is_next = catalog.meaning(*head).relation() == Some(RelationId::NEXT);
         if is_next
             && is_general
-            && args == of
+            && args == kept_args
             && counterpart(catalog, *head, RelationId::TRUE) == Some(*kept)
         {
             initial.extend(counterpart(catalog, *head, RelationId::INIT).map(|init| (*kept, init)));
@@ -249,7 +252,7 @@ fn use_persistence(clauses: &mut [Clause], catalog: &mut Catalog) {
     }
 }
 
-/// The relations that playing needs, directly or through others.
+/// The relations that are needed for playing, directly or through others.
 fn needed_relations(rules: &Rules) -> FxHashSet<RelationId> {
     let mut by_head: FxHashMap<RelationId, Vec<&agon_gdl::Rule>> = FxHashMap::default();
     for rule in &rules.rules {
@@ -297,15 +300,15 @@ struct Compiler<'a> {
     clauses: Vec<Clause>,
 }
 
-/// Above this many conjunctions, an `or` gets a relation of its own instead of being multiplied out.
-const MOST_ALTERNATIVES: usize = 24;
+/// A rule with more conjunctions than this is not expanded: each `or` gets an auxiliary relation.
+const MAX_ALTERNATIVES: usize = 24;
 
 impl Compiler<'_> {
     fn rule(&mut self, idx: u32, rule: &agon_gdl::Rule) {
         let body: Vec<&Literal> = rule.body.iter().collect();
         let n_variables = rule.variables.len() as u32;
         let n_alternatives = count_alternatives(&rule.body);
-        if n_alternatives <= MOST_ALTERNATIVES {
+        if n_alternatives <= MAX_ALTERNATIVES {
             for conjunction in expand(&body) {
                 self.conjunction(idx, Conclusion::Atom(&rule.head), &conjunction, n_variables);
             }
@@ -314,8 +317,8 @@ impl Compiler<'_> {
         self.chain(idx, rule, n_variables);
     }
 
-    /// One auxiliary relation per `or`: it holds what the plain literals and the alternatives so far agree on. The
-    /// last step concludes the head.
+    /// Makes one auxiliary relation per `or`. It holds the bindings of the plain literals and of the alternatives up to
+    /// this one. The last step concludes the head.
     fn chain(&mut self, idx: u32, rule: &agon_gdl::Rule, n_variables: u32) {
         let (ors, plain): (Vec<&Literal>, Vec<&Literal>) = rule
             .body
@@ -342,7 +345,7 @@ impl Compiler<'_> {
             let relation = self.catalog.auxiliary(bound.len());
             for alternative in alternatives {
                 for conjunction in expand(&alternative.iter().collect::<Vec<_>>()) {
-                    // The plain literals bind what the alternative only compares.
+                    // The plain literals bind variables that the alternative only compares.
                     let mut body = conjunction;
                     body.extend(&plain);
                     let conclusion = if is_last {
@@ -367,7 +370,7 @@ impl Compiler<'_> {
         self.conjunction_after(rule, head, body, None, n_variables);
     }
 
-    /// Adds the clause of a conjunction, unless it can never hold.
+    /// Adds the clause of a conjunction, unless it is unsatisfiable.
     fn conjunction_after(
         &mut self,
         rule: u32,
@@ -413,7 +416,7 @@ impl Compiler<'_> {
                     }
                 }
                 Literal::Equal(..) => {}
-                Literal::Or(_) => unreachable!("alternatives are expanded before"),
+                Literal::Or(_) => unreachable!("`or` has been expanded"),
             }
         }
         conditions.sort();
@@ -456,7 +459,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The relation of an atom and its row.
+    /// The relation of an atom and its row of arguments.
     fn atom(&mut self, atom: &agon_gdl::Atom, equal: &Substitution) -> (RelId, Box<[Arg]>) {
         let mut args: Vec<Arg> = atom.args.iter().map(|arg| self.arg(arg, equal)).collect();
         let relation = atom.relation;
@@ -466,7 +469,7 @@ impl Compiler<'_> {
         }
         let last = args
             .pop()
-            .expect("keywords over fluents and moves have arguments");
+            .expect("keywords over fluents and moves take arguments");
         let meaning = match last {
             Arg::Variable(_) => {
                 args.push(last);
@@ -488,7 +491,8 @@ impl Compiler<'_> {
         (self.catalog.number(meaning, args.len()), args.into())
     }
 
-    /// The reader bounds how deep terms of a sheet nest, so this may recurse; what equalities build is bounded by it.
+    /// Recursion is safe here: the reader limits the nesting depth of terms, and terms built by equalities are limited
+    /// by it.
     fn arg(&mut self, term: &Term, equal: &Substitution) -> Arg {
         match equal.resolve(term) {
             Term::Variable(variable) => Arg::Variable(variable.0),
@@ -514,7 +518,7 @@ impl Compiler<'_> {
     }
 }
 
-/// What a conjunction concludes, as the compiler meets it.
+/// The conclusion of a conjunction during compilation.
 #[derive(Clone, Copy)]
 enum Conclusion<'a> {
     Atom(&'a agon_gdl::Atom),
@@ -546,7 +550,7 @@ fn count_alternatives(body: &[Literal]) -> usize {
     })
 }
 
-/// All conjunctions of plain literals that a body with alternatives stands for.
+/// All conjunctions of plain literals that a body with `or` expands to.
 fn expand<'a>(body: &[&'a Literal]) -> Vec<Vec<&'a Literal>> {
     let mut conjunctions: Vec<Vec<&Literal>> = vec![Vec::new()];
     for literal in body {
@@ -573,7 +577,7 @@ fn expand<'a>(body: &[&'a Literal]) -> Vec<Vec<&'a Literal>> {
     conjunctions
 }
 
-/// Variables that positive literals of every alternative hold.
+/// Variables that occur in positive literals of every alternative.
 fn common_variables(alternatives: &[Vec<Literal>]) -> Vec<u32> {
     let mut common: Option<Vec<u32>> = None;
     for alternative in alternatives {
@@ -598,7 +602,7 @@ fn common_variables(alternatives: &[Vec<Literal>]) -> Vec<u32> {
     common.unwrap_or_default()
 }
 
-/// What equalities say about the variables of a rule.
+/// The substitution that follows from the equalities of a rule.
 struct Substitution<'a> {
     values: Vec<Option<&'a Term>>,
 }
@@ -614,7 +618,7 @@ impl<'a> Substitution<'a> {
         term
     }
 
-    /// Makes two terms equal; false if they cannot be.
+    /// Unifies two terms; returns false if that is impossible.
     fn unify(&mut self, left: &'a Term, right: &'a Term) -> bool {
         let (left, right) = (self.resolve(left), self.resolve(right));
         match (left, right) {
@@ -647,7 +651,7 @@ impl<'a> Substitution<'a> {
     }
 }
 
-/// Numbers the variables that occur from 0 on.
+/// Renumbers the variables of a clause from 0.
 pub(crate) fn renumber(clause: &mut Clause) {
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
     let mut number = |arg: &mut Arg| renumber_arg(arg, &mut numbers);

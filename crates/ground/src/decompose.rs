@@ -1,16 +1,17 @@
-//! Splits a clause with many variables into clauses with fewer, by joining and projecting.
+//! Decomposition: splits a clause with many variables into clauses with fewer, by joining and projecting.
 //!
-//! A clause with v variables has up to nᵛ instances. A variable that the head does not need is needed only by the
-//! conditions that mention it: those can be joined first, into an auxiliary relation over the other variables of
-//! these conditions (the *bag*), and the variable is gone. Where the bag is smaller than the clause, this turns one
-//! large join into several small ones, whose sizes add up instead of multiplying. It is the variable elimination of
+//! A clause with v variables has up to nᵛ instances. A variable that does not occur in the head matters only to the
+//! conditions that mention it. These can be joined first, into an auxiliary relation over the other variables of these
+//! conditions (the *bag*), which eliminates the variable. Where the bag is smaller than the clause, one large join
+//! becomes several small ones, whose sizes add up instead of multiplying. This is the variable elimination of
 //! constraint solving and query planning.
 //!
-//! The variable with the smallest bag goes first; in the same step every other variable that only this bag needs
-//! goes too, and all conditions that fit the bag are pulled in. Equal auxiliary relations are shared between clauses.
+//! The variable with the smallest bag is eliminated first. The same step eliminates every other variable that occurs
+//! only in this bag, and includes all conditions that fit into the bag. Equal auxiliary relations are shared between
+//! clauses.
 //!
-//! A bag may compare a variable (by `not` or `distinct`) that only a condition outside of it binds. Then a filter, the
-//! projection of that condition to the bag, says which values there can be at all.
+//! A bag may compare a variable (by `not` or `distinct`) that is bound only by a condition outside the bag. Then a
+//! filter, the projection of that condition to the bag, supplies the possible values.
 //!
 //! - Dechter 1999, Bucket elimination: a unifying framework for reasoning
 //! - Bichler, Morak and Woltran 2016, lpopt: a rule optimization tool for answer set programming
@@ -19,7 +20,7 @@ use rustc_hash::FxHashMap;
 
 use crate::clause::{Arg, Catalog, Clause, Condition, Head, RelId, renumber};
 
-/// Auxiliary relations by what they join, so that equal ones are made once.
+/// Auxiliary relations by the conditions that they join, so that equal ones are created once.
 #[derive(Default)]
 pub(crate) struct Auxiliaries {
     by_body: FxHashMap<(Vec<Condition>, Vec<u32>, bool), RelId>,
@@ -29,13 +30,13 @@ pub(crate) struct Auxiliaries {
 pub(crate) struct Decomposed {
     /// The clause over auxiliary relations.
     pub(crate) clause: Clause,
-    /// The clauses of auxiliary relations that were not known before.
+    /// The clauses of auxiliary relations that are new.
     pub(crate) new: Vec<Clause>,
     /// All auxiliary relations that the clause uses, directly or through others.
     pub(crate) uses: Vec<RelId>,
 }
 
-/// Splits a clause as far as that makes its parts smaller; `None` if it stays as it is.
+/// Splits a clause for as long as that makes its parts smaller; `None` if it cannot be split.
 pub(crate) fn decompose(
     clause: &Clause,
     catalog: &mut Catalog,
@@ -76,10 +77,10 @@ pub(crate) fn decompose(
     })
 }
 
-/// Variables of the conditions that must be joined to be rid of one of them.
+/// The variables of the conditions that must be joined to eliminate one of them.
 struct Bag {
     variables: Vec<u32>,
-    /// Conditions outside of the bag that bind variables which conditions inside only compare.
+    /// Conditions outside the bag that bind variables that are only compared inside.
     binders: Vec<Condition>,
 }
 
@@ -95,8 +96,8 @@ impl Bag {
         shared
     }
 
-    /// Whether a condition speaks of nothing else. Conditions without variables stay outside: they are tests of the
-    /// whole clause.
+    /// Whether all variables of a condition are in the bag. Conditions without variables stay outside: they are tests
+    /// of the whole clause.
     fn holds(&self, condition: &Condition) -> bool {
         let (mut fits, mut is_ground) = (true, true);
         condition.for_each_variable(&mut |variable| {
@@ -107,7 +108,7 @@ impl Bag {
     }
 }
 
-/// The smallest bag of a variable that the head does not need, if it is smaller than the clause.
+/// The smallest bag of a variable that is not in the head, if it is smaller than the clause.
 fn smallest_bag(clause: &Clause) -> Option<Bag> {
     let mut in_head = Vec::new();
     clause
@@ -166,7 +167,7 @@ fn bag_of(clause: &Clause, variable: u32, n_variables: usize) -> Option<Bag> {
     Some(bag)
 }
 
-/// Whether something remains outside of the bag, or the bag loses a variable; without that nothing is gained.
+/// Whether a condition remains outside the bag or the bag eliminates a variable; otherwise nothing is gained.
 fn shrinks(clause: &Clause, bag: &Bag, in_head: &[u32]) -> bool {
     let n_inside = clause
         .body
@@ -180,7 +181,7 @@ fn shrinks(clause: &Clause, bag: &Bag, in_head: &[u32]) -> bool {
     n_inside < clause.body.len() && is_projection
 }
 
-/// Variables of the bag that the head or conditions outside of it need.
+/// Variables of the bag that occur in the head or in conditions outside.
 fn kept_variables(head: &Head, outside: &[Condition], bag: &[u32]) -> Vec<u32> {
     let mut needed = Vec::new();
     head.args()
@@ -195,7 +196,7 @@ fn kept_variables(head: &Head, outside: &[Condition], bag: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Makes auxiliary relations and filters.
+/// Creates auxiliary relations and filters.
 struct Maker<'a> {
     rule: u32,
     catalog: &'a mut Catalog,
@@ -204,7 +205,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The relation that joins these conditions and keeps some variables, and its arguments in the clause at hand.
+    /// The relation that joins these conditions and keeps some variables, and its arguments in the current clause.
     fn relation(
         &mut self,
         body: Vec<Condition>,
@@ -255,8 +256,8 @@ impl Maker<'_> {
 }
 
 /// The conditions in an order that does not depend on the names of variables, with variables numbered by first
-/// occurrence; and the variable that each number stands for. Conditions that look alike but for their variables may
-/// still come in two orders: then two equal relations are made, which costs time and nothing else.
+/// occurrence, and the variable that each number stands for. Conditions that differ only in their variables may still
+/// come in two orders. Then two equal relations are created, which costs only time.
 fn canonical(mut body: Vec<Condition>) -> (Vec<Condition>, Vec<u32>) {
     body.sort_by_cached_key(|condition| {
         let mut nameless = condition.clone();

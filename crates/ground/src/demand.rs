@@ -1,15 +1,16 @@
-//! Computes only what is asked for: demand for relations that bottom-up evaluation makes too large.
+//! Magic sets: computes only the requested part of relations that bottom-up evaluation makes too large.
 //!
-//! A rule that asks `count(e3, e4, ?n)` needs two values of the first arguments, and not all of them. For a relation
-//! that grows too large, a *demand* relation collects the arguments that anybody asks for, and every clause of the
-//! relation gets it as a further condition (the magic sets of deductive databases, one pattern per relation: the
-//! arguments that every caller can bind). Demand only filters; what callers see does not change.
+//! A rule with the condition `count(e3, e4, ?n)` needs only a few values of the first arguments. For a relation that
+//! grows too large, a *demand* relation collects the arguments that are requested, and every clause of the relation
+//! gets it as an additional condition. There is one binding pattern per relation: the arguments that every caller can
+//! bind. Demand only filters; callers see the same rows as before.
 //!
-//! Within a clause, conditions that are not computed by demand come first and say what the others are asked for; those
-//! computed by demand follow one after the other, each asked for what the ones before leave open. That order matters:
-//! two that wait for each other's answers would never be asked.
+//! Within a clause, conditions that are not computed on demand come first and provide the bindings. Conditions computed
+//! on demand follow one after the other, each with the bindings of those before it. The order matters: two conditions
+//! that wait for each other's bindings would never be evaluated.
 //!
-//! Most relations are not helped by this, and some are badly hurt, so [`crate::ground`] uses it only where it must.
+//! Most relations do not benefit from this, and some become much slower, so [`crate::ground`] uses it only where
+//! necessary.
 //!
 //! - Bancilhon, Maier, Sagiv and Ullman 1986, Magic sets and other strange ways to implement logic programs
 
@@ -17,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::clause::{Arg, Catalog, Clause, Condition, Head, Meaning, RelId, renumber};
 
-/// Adds demand for some relations to clauses. Relations of which callers bind nothing are left as they are.
+/// Adds demand for some relations to the clauses. Relations whose callers bind nothing are left as they are.
 pub(crate) fn demand(
     clauses: Vec<Clause>,
     wanted: &FxHashSet<RelId>,
@@ -29,7 +30,7 @@ pub(crate) fn demand(
     let patterns = patterns(&clauses, wanted);
     let relations: FxHashMap<RelId, RelId> = sorted(patterns.keys())
         .into_iter()
-        .map(|of| (of, catalog.filter(patterns[&of].len())))
+        .map(|relation| (relation, catalog.filter(patterns[&relation].len())))
         .collect();
     let condition_of = |relation: RelId, args: &[Arg]| {
         let bound = patterns.get(&relation)?;
@@ -65,15 +66,15 @@ pub(crate) fn demand(
     result
 }
 
-/// The relations to demand, for some that are too large: these and those that ask for them, directly or through
-/// others, up to what the game asks for itself. Callers are needed because they pass on what they are asked for.
+/// The relations to compute on demand, given those that are too large: these and their callers, directly or through
+/// others, up to the relations that the game itself needs. Callers are included because they pass on their own demand.
 pub(crate) fn with_callers(
     clauses: &[Clause],
     large: &FxHashSet<RelId>,
     catalog: &Catalog,
 ) -> FxHashSet<RelId> {
     let is_own = |relation: &RelId| match catalog.meaning(*relation) {
-        Meaning::Plain(of) => of.keyword().is_none(),
+        Meaning::Plain(plain) => plain.keyword().is_none(),
         _ => false,
     };
     let callers = dependents(clauses, large).into_values().flatten();
@@ -86,7 +87,7 @@ fn sorted<'a>(relations: impl Iterator<Item = &'a RelId>) -> Vec<RelId> {
     relations
 }
 
-/// Per wanted relation, those that depend on it, itself included.
+/// Per wanted relation, the relations that depend on it, including itself.
 fn dependents(clauses: &[Clause], wanted: &FxHashSet<RelId>) -> FxHashMap<RelId, FxHashSet<RelId>> {
     let mut users: FxHashMap<RelId, Vec<RelId>> = FxHashMap::default();
     for clause in clauses {
@@ -109,15 +110,15 @@ fn dependents(clauses: &[Clause], wanted: &FxHashSet<RelId>) -> FxHashMap<RelId,
     wanted.iter().map(closure).collect()
 }
 
-/// A condition of a clause that is computed by demand, with the conditions that say what it is asked for.
+/// A condition that is computed on demand, with the conditions that provide its bindings.
 struct Question<'a> {
     relation: RelId,
     args: &'a [Arg],
     binders: Vec<Condition>,
 }
 
-/// The questions of a clause, in the order in which they are asked: the one with the most arguments known comes next,
-/// negated ones come last.
+/// The demand conditions of a clause in evaluation order: the one with the most bound arguments comes next, negated
+/// ones come last.
 fn questions<'a>(clause: &'a Clause, wanted: &FxHashSet<RelId>) -> Vec<Question<'a>> {
     let is_wanted = |condition: &&Condition| {
         condition
@@ -146,7 +147,7 @@ fn questions<'a>(clause: &'a Clause, wanted: &FxHashSet<RelId>) -> Vec<Question<
             let mut n_open = 0;
             condition
                 .for_each_variable(&mut |variable| n_open += u32::from(!known.contains(&variable)));
-            // A recursive question is best asked when all else is known.
+            // A recursive condition comes last, when all other bindings are known.
             let is_recursive =
                 matches!(clause.head, Head::Row(head, _) if condition.relation() == Some(head));
             (
@@ -174,20 +175,21 @@ fn questions<'a>(clause: &'a Clause, wanted: &FxHashSet<RelId>) -> Vec<Question<
     asked
 }
 
-/// Says that it does not matter whether something was new.
+/// Discards the result of an insertion.
 fn drop_bool(_: bool) {}
 
 /// Per wanted relation, the columns that every caller binds; relations without such a column are missing.
 fn patterns(clauses: &[Clause], wanted: &FxHashSet<RelId>) -> FxHashMap<RelId, Vec<usize>> {
     let mut bound: FxHashMap<RelId, Option<Vec<usize>>> =
         wanted.iter().map(|&relation| (relation, None)).collect();
-    // What a recursive caller binds depends on what its own head binds: start with everything and take away.
+    // The columns that a recursive caller binds depend on the columns bound in its own head: start with all columns and
+    // remove.
     loop {
         let mut is_stable = true;
         for clause in clauses {
-            let of_head = head_variables(clause, &bound);
+            let in_head = head_variables(clause, &bound);
             for question in questions(clause, wanted) {
-                let mut variables = of_head.clone();
+                let mut variables = in_head.clone();
                 for binder in &question.binders {
                     binder.for_each_variable(&mut |variable| drop_bool(variables.insert(variable)));
                 }
@@ -219,7 +221,7 @@ fn patterns(clauses: &[Clause], wanted: &FxHashSet<RelId>) -> FxHashMap<RelId, V
     found.filter(|(_, columns)| !columns.is_empty()).collect()
 }
 
-/// Variables that a clause is asked with.
+/// Variables that are bound by the demand on a clause's head.
 fn head_variables(clause: &Clause, bound: &FxHashMap<RelId, Option<Vec<usize>>>) -> FxHashSet<u32> {
     let mut variables = FxHashSet::default();
     if let Head::Row(head, args) = &clause.head

@@ -1,10 +1,10 @@
-//! Ground rules: every instance of every clause whose head depends on the state or the moves.
+//! Emits ground rules: every instance of every clause whose head depends on the state or the moves.
 //!
-//! When the reachable rows are known, an atom is a row of a relation, so an instance costs no look-up but that of its
-//! head and of its negated conditions. Conditions that do not depend on the state are tested and left out.
+//! Once the reachable rows are known, an atom is a row of a relation, so that an instance needs a lookup only for its
+//! head and its negated conditions. Conditions that do not depend on the state are tested and left out.
 //!
-//! A clause that can be decomposed is tried both ways, and the one with fewer literals is kept: decomposition shrinks
-//! large joins and bloats those whose variables determine each other.
+//! A clause that can be decomposed is emitted both ways, and the form with fewer literals is kept: decomposition
+//! shrinks large joins, but enlarges those whose variables determine each other.
 
 use rustc_hash::FxHashSet;
 
@@ -16,11 +16,11 @@ use crate::reach::{Exceeded, Rows};
 use crate::relation::Relation;
 use crate::term::TermId;
 
-/// Ground rules over raw atoms (rows of relations, numbered through), one after the other.
+/// Ground rules over raw atoms (rows of relations, numbered consecutively), stored flat.
 #[derive(Default)]
 pub(crate) struct RawRules {
     pub(crate) heads: Vec<u32>,
-    /// Where the body of each rule ends in `literals`.
+    /// End of the body of each rule in `literals`.
     pub(crate) ends: Vec<u32>,
     /// Twice the atom, plus one if negated.
     pub(crate) literals: Vec<u32>,
@@ -47,7 +47,7 @@ impl RawRules {
             .truncate(self.ends.last().map_or(0, |&end| end as usize));
     }
 
-    /// What the rules cost in a network: a gate for each rule and an input for each literal.
+    /// The cost of the rules in a network: one gate per rule and one input per literal.
     fn cost(&self) -> usize {
         self.heads.len() + self.literals.len()
     }
@@ -57,7 +57,7 @@ impl RawRules {
     }
 }
 
-/// Where the atoms of each dynamic relation begin.
+/// First atom of each dynamic relation.
 pub(crate) struct Numbering {
     starts: Vec<u32>,
     pub(crate) n_atoms: u32,
@@ -84,7 +84,7 @@ impl Numbering {
     }
 }
 
-/// A clause as written, and its decomposition where it has one.
+/// A clause as written, with its decomposition if it has one.
 pub(crate) struct Choice {
     pub(crate) clause: Clause,
     pub(crate) decomposed: Option<(Clause, Vec<RelId>)>,
@@ -97,14 +97,14 @@ pub(crate) struct Emitter<'a, 'b> {
     pub(crate) rows: &'a mut Rows<'b>,
     pub(crate) store: &'a mut Store,
     pub(crate) numbering: &'a Numbering,
-    /// Clauses of auxiliary relations, by relation.
+    /// Clauses of the auxiliary relations.
     pub(crate) auxiliaries: &'a rustc_hash::FxHashMap<RelId, Clause>,
     pub(crate) rules: RawRules,
     pub(crate) join: Join,
     pub(crate) emitted: FxHashSet<RelId>,
 }
 
-/// How a clause's emission ended.
+/// How the emission of a clause ended.
 enum Outcome {
     Done,
     /// More literals or steps than allowed.
@@ -112,7 +112,7 @@ enum Outcome {
 }
 
 impl Emitter<'_, '_> {
-    /// Emits the instances of a clause, in the cheaper of its forms. `Err` names the limit.
+    /// Emits the instances of a clause in the cheaper of its forms. `Err` names the limit.
     pub(crate) fn emit(&mut self, choice: &Choice, idx: usize) -> Result<(), Exceeded> {
         let exceeded = |what| Exceeded { what, clause: idx };
         if (self.stop)() {
@@ -131,7 +131,7 @@ impl Emitter<'_, '_> {
         let mut n_steps = 0;
         let mut is_over = false;
         for relation in uses {
-            // What does not depend on the state is settled and needs no rules.
+            // Relations that do not depend on the state need no rules.
             if self.is_dynamic[relation.idx()] && self.emitted.insert(*relation) {
                 fresh.push(*relation);
                 let Some(clause) = self.auxiliaries.get(relation) else {
@@ -149,7 +149,7 @@ impl Emitter<'_, '_> {
         if is_over {
             return Err(exceeded(self.join.exceeded.unwrap_or("rules")));
         }
-        // The other form, as long as it stays cheaper.
+        // Try the other form for as long as it stays cheaper.
         let cost = self.rules.cost() - cost_before;
         let middle = self.rules.len();
         let literals = self.rules.literals.len();
@@ -165,7 +165,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Literals that may still be emitted.
+    /// Number of literals that may still be emitted.
     fn room(&self) -> usize {
         let left = self.limits.bytes.saturating_sub(self.rules.bytes());
         let rules = self.limits.rules.saturating_sub(self.rules.len() as u64);
@@ -188,7 +188,7 @@ impl Emitter<'_, '_> {
             .for_each(|end| *end -= shift);
     }
 
-    fn clause(&mut self, clause: &Clause, most_cost: usize, most_steps: u64) -> Outcome {
+    fn clause(&mut self, clause: &Clause, max_cost: usize, most_steps: u64) -> Outcome {
         let is_dynamic = self.is_dynamic;
         let is_tested = |relation: RelId| !is_dynamic[relation.idx()];
         let plan = plan(clause, None, &mut self.store.relations, is_tested);
@@ -213,7 +213,7 @@ impl Emitter<'_, '_> {
             tuple: Vec::new(),
             rows: self.rows,
             numbering: self.numbering,
-            most_cost: self.rules.cost().saturating_add(most_cost),
+            max_cost: self.rules.cost().saturating_add(max_cost),
             rules: &mut self.rules,
         };
         let shape = (clause.n_variables, clause.body.len());
@@ -237,7 +237,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Conditions over dynamic relations, positive or negated, with their place in the body.
+/// Conditions over dynamic relations, positive or negated, with their positions in the body.
 fn dynamic_conditions(clause: &Clause, is_dynamic: &[bool], positive: bool) -> Vec<(u32, RelId)> {
     let conditions =
         clause
@@ -264,7 +264,7 @@ fn negated_values(clause: &Clause, is_dynamic: &[bool]) -> Vec<Vec<Value>> {
         .collect()
 }
 
-/// Writes one ground rule per way to satisfy a clause.
+/// Writes one ground rule per match of a clause.
 struct Emit<'a, 'b> {
     head: &'a Head,
     values: Vec<Value>,
@@ -274,11 +274,11 @@ struct Emit<'a, 'b> {
     rows: &'a mut Rows<'b>,
     numbering: &'a Numbering,
     rules: &'a mut RawRules,
-    most_cost: usize,
+    max_cost: usize,
 }
 
 impl Emit<'_, '_> {
-    /// The atom of a row; rows over all fluents or moves stand for those of their shape.
+    /// The atom of a row. A row of a relation over all fluents or moves is mapped to its row in the split relation.
     fn atom(&self, relation: RelId, row: u32) -> u32 {
         let (relation, row) = self.rows.link(relation, row).unwrap_or((relation, row));
         self.numbering.atom(relation, row)
@@ -294,7 +294,7 @@ impl Sink for Emit<'_, '_> {
         let relation = self.rows.resolve(self.head, &mut self.tuple, store);
         let row = store.relations[relation.idx()]
             .find(&self.tuple)
-            .expect("reachable heads are rows");
+            .expect("a reachable head has a row");
         for &(condition, relation) in &self.positive {
             let atom = self.atom(relation, rows[condition as usize]);
             self.rules.literals.push(atom * 2);
@@ -311,7 +311,7 @@ impl Sink for Emit<'_, '_> {
         }
         self.rules.heads.push(self.numbering.atom(relation, row));
         self.rules.ends.push(self.rules.literals.len() as u32);
-        if self.rules.cost() > self.most_cost {
+        if self.rules.cost() > self.max_cost {
             Flow::Stop
         } else {
             Flow::Next
@@ -319,7 +319,7 @@ impl Sink for Emit<'_, '_> {
     }
 }
 
-/// Rows of all relations, for a report.
+/// Number of rows of all relations.
 pub(crate) fn total_rows(store: &Store) -> u64 {
     store
         .relations

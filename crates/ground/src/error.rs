@@ -1,17 +1,17 @@
-//! Why a game does not ground.
+//! Errors and limits of grounding.
 
 use thiserror::Error;
 
-/// Bounds on grounding, counted, never measured: the same sheet stops at the same place on every machine.
+/// Limits of grounding. All of them are counts, not times, so grounding stops at the same point on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroundLimits {
-    /// Most ground rules.
+    /// Maximum number of ground rules.
     pub rules: u64,
-    /// Most bytes of tuples and rules together.
+    /// Maximum size of all tuples and rules, in bytes.
     pub bytes: u64,
-    /// Most join steps: rows looked at while instantiating rules.
+    /// Maximum number of join steps: rows visited while rules are instantiated.
     pub steps: u64,
-    /// Deepest nesting of functions in a term; recursion that builds ever larger terms ends here.
+    /// Maximum nesting depth of a term. It stops recursion that builds ever larger terms.
     pub depth: u32,
 }
 
@@ -29,28 +29,28 @@ impl Default for GroundLimits {
 /// Why grounding stopped.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GroundError {
-    /// The ground program would be larger than a limit allows; a game like this is played by the interpreter.
-    #[error("grounding stopped at its limit of {what}: the rule on line {line} explodes\n{rule}")]
+    /// The ground program would exceed a limit. The interpreter can still play such a game.
+    #[error("too large to ground: the rule on line {line} exceeds the limit on {what}\n{rule}")]
     TooLarge {
-        /// The limit that was reached.
+        /// The limit that was exceeded.
         what: &'static str,
-        /// The rule that took most of the work.
+        /// The rule that was being instantiated at the limit.
         rule: String,
-        /// Its line in the source, from 1.
+        /// The line of the rule in the source, from 1.
         line: u32,
     },
     /// An atom depends on its own negation.
     #[error("not stratified: {cycle}")]
     Unstratified {
-        /// The atoms of the cycle, in words.
+        /// The atoms of the cycle, as text.
         cycle: String,
     },
-    /// The caller asked to stop.
-    #[error("grounding was stopped while the rule on line {line} was at work\n{rule}")]
+    /// The caller's `stop` returned true.
+    #[error("grounding was stopped while instantiating the rule on line {line}\n{rule}")]
     Stopped {
         /// The rule that was being instantiated.
         rule: String,
-        /// Its line in the source, from 1.
+        /// The line of the rule in the source, from 1.
         line: u32,
     },
 }

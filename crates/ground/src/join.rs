@@ -1,14 +1,14 @@
-//! Runs a plan: finds every way to satisfy a clause, or every head.
+//! Executes a join plan: finds every match of a clause, or every distinct head.
 //!
-//! Backtracking over the steps of the plan with an explicit cursor per step, so that clauses may be as long as they
-//! like. Relations may grow while a join runs: each condition sees only the rows below its own bound, which the caller
-//! fixes before it starts.
+//! Backtracking over the steps of the plan uses an explicit cursor per step, so there is no limit on the length of a
+//! clause. Relations may grow while a join runs: each condition sees only the rows below a bound, which the caller
+//! fixes in advance.
 
 use crate::plan::{Access, Pattern, Plan, Step, Value};
 use crate::relation::{NO_ROW, Relation};
 use crate::term::{TermId, TermTable, TermView};
 
-/// Terms and rows: all that grounding accumulates.
+/// All terms and rows that grounding has computed.
 #[derive(Default)]
 pub(crate) struct Store {
     pub(crate) terms: TermTable,
@@ -17,11 +17,11 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn bytes(&self) -> u64 {
-        let of_relations: usize = self.relations.iter().map(Relation::bytes).sum();
-        (self.terms.bytes() + of_relations) as u64
+        let relation_bytes: usize = self.relations.iter().map(Relation::bytes).sum();
+        (self.terms.bytes() + relation_bytes) as u64
     }
 
-    /// A value from registers; new terms are added to the table.
+    /// Evaluates a value; new terms are added to the table.
     pub(crate) fn build(&mut self, value: &Value, registers: &[TermId]) -> TermId {
         match value {
             Value::Register(register) => registers[*register as usize],
@@ -36,7 +36,7 @@ impl Store {
         }
     }
 
-    /// A value from registers, if it is a term of the table.
+    /// Evaluates a value, if the result is already in the table.
     fn lookup(&self, value: &Value, registers: &[TermId]) -> Option<TermId> {
         match value {
             Value::Register(register) => Some(registers[*register as usize]),
@@ -85,60 +85,60 @@ impl Store {
     }
 }
 
-/// Which rows the conditions of a clause see.
+/// The range of rows that each condition of a clause sees.
 pub(crate) struct Bounds<'a> {
-    /// Per condition of the body: rows below this.
+    /// Per condition of the body: the end of the visible rows.
     pub(crate) ends: &'a [u32],
-    /// For the first step: rows from this on.
+    /// For the first step: the first visible row.
     pub(crate) first_start: u32,
 }
 
-/// What is done with each way to satisfy a clause.
+/// Receives the matches of a clause.
 pub(crate) trait Sink {
-    /// Takes the values of variables and, per condition of the body, the row that satisfied it.
+    /// Receives the values of the variables and, per condition of the body, the row that matched.
     fn take(&mut self, store: &mut Store, registers: &[TermId], rows: &[u32]) -> Flow;
 }
 
-/// How a join goes on.
+/// How a join continues after a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
-    /// To the next way.
+    /// With the next match.
     Next,
-    /// To the next way with another head.
+    /// With the next match that has another head.
     NextHead,
-    /// Not at all.
+    /// The join ends.
     Stop,
 }
 
-/// When a join must end early.
+/// Limits of a join.
 pub(crate) struct Budget<'a> {
-    /// Rows that may be looked at.
+    /// Maximum number of rows to visit.
     pub(crate) steps: u64,
-    /// Bytes that terms and rows may take.
+    /// Maximum size of terms and rows, in bytes.
     pub(crate) bytes: u64,
-    /// Asked now and then; true ends the join.
+    /// Polled regularly; the join ends when it returns true.
     pub(crate) stop: &'a dyn Fn() -> bool,
 }
 
-/// Steps between two looks at memory and the caller's wish.
+/// Number of steps between two checks of memory and `stop`.
 const STEPS_PER_LOOK: u64 = 1 << 16;
 
-/// Registers and cursors of joins, reused from one to the next.
+/// Registers and cursors, reused by all joins.
 #[derive(Default)]
 pub(crate) struct Join {
     registers: Vec<TermId>,
     cursors: Vec<u32>,
     rows: Vec<u32>,
     key: Vec<TermId>,
-    /// Rows looked at in the last run.
+    /// Rows visited in the last run.
     pub(crate) n_steps: u64,
-    /// What ended the last run early, unless the sink did.
+    /// The limit that ended the last run early, if any.
     pub(crate) exceeded: Option<&'static str>,
 }
 
 impl Join {
-    /// Runs a plan for a clause with `n_variables` variables and `n_conditions` conditions, until it is done, or the
-    /// sink has enough or the budget is spent (then false).
+    /// Runs a plan for a clause with `n_variables` variables and `n_conditions` conditions. Returns false if the sink
+    /// stopped the join or the budget is exhausted.
     pub(crate) fn run(
         &mut self,
         plan: &Plan,
@@ -158,18 +158,18 @@ impl Join {
         self.exceeded = None;
         let mut next_look = STEPS_PER_LOOK;
         let n_steps = plan.steps.len();
-        let mut at = 0;
+        let mut step = 0;
         let mut is_entry = true;
         loop {
-            // Step 1. At the end of the plan the clause is satisfied.
-            if at == n_steps {
+            // Step 1. At the end of the plan, the clause is satisfied.
+            if step == n_steps {
                 match sink.take(store, &self.registers, &self.rows) {
                     Flow::Next => {}
-                    Flow::NextHead => at = plan.settled_at,
+                    Flow::NextHead => step = plan.settled_at,
                     Flow::Stop => return false,
                 }
             } else {
-                // Step 2. Find the next row of this step, or pass its test.
+                // Step 2. Find the next row of this step, or evaluate its test.
                 self.n_steps += 1;
                 if self.n_steps >= next_look || self.n_steps > budget.steps {
                     next_look = self.n_steps + STEPS_PER_LOOK;
@@ -186,20 +186,20 @@ impl Join {
                         return false;
                     }
                 }
-                let is_satisfied = self.advance(&plan.steps[at], at, is_entry, bounds, store);
+                let is_satisfied = self.advance(&plan.steps[step], step, is_entry, bounds, store);
                 if is_satisfied {
-                    at += 1;
+                    step += 1;
                     is_entry = true;
                     continue;
                 }
             }
-            // Step 3. Go back to the last step that may have another row.
+            // Step 3. Backtrack to the last step that may have another row.
             loop {
-                if at == 0 {
+                if step == 0 {
                     return true;
                 }
-                at -= 1;
-                if matches!(plan.steps[at], Step::Rows { .. }) && self.cursors[at] != NO_ROW {
+                step -= 1;
+                if matches!(plan.steps[step], Step::Rows { .. }) && self.cursors[step] != NO_ROW {
                     break;
                 }
             }
@@ -207,7 +207,7 @@ impl Join {
         }
     }
 
-    /// Moves a step to its first (on entry) or next row that matches.
+    /// Moves a step to its first (on entry) or next matching row.
     fn advance(
         &mut self,
         step: &Step,

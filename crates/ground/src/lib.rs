@@ -1,4 +1,4 @@
-//! The grounder of Agon: checked rules → a program without variables.
+//! The grounder of Agon: turns checked rules into a program without variables.
 //!
 //! ```text
 //! Rules ── clause ──▶ flat clauses ── decompose ──▶ smaller clauses ── reach ──▶ all rows that can ever hold
@@ -14,8 +14,8 @@
 //! assert_eq!(program.fluents.len(), 2);
 //! ```
 //!
-//! **Invariant:** same rules in, byte-identical program out; no hash-map order reaches any output.
-//! **Invariant:** this crate does no I/O, prints nothing, reads no environment and no clock, owns no global state.
+//! **Invariant:** the same rules give a byte-identical program; hash-map order never affects the output.
+//! **Invariant:** this crate does no I/O, prints nothing, reads no environment and no clock, and owns no global state.
 
 mod assemble;
 mod clause;
@@ -47,11 +47,12 @@ pub use error::{GroundError, GroundLimits};
 pub use program::{AtomId, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, Role, Truth};
 pub use term::{TermId, TermTable, TermView};
 
-/// Removes the variables from a game. `stop` is asked now and then; when it answers true, grounding ends.
+/// Grounds a game: removes the variables from its rules. `stop` is polled regularly; grounding ends when it returns
+/// true.
 ///
 /// # Errors
 /// [`GroundError::TooLarge`] if a limit is reached, [`GroundError::Unstratified`] if an atom depends on its own
-/// negation, [`GroundError::Stopped`] if `stop` said so.
+/// negation, [`GroundError::Stopped`] if `stop` returned true.
 pub fn ground(
     rules: &Rules,
     limits: &GroundLimits,
@@ -73,21 +74,21 @@ pub fn ground(
     }
 }
 
-/// Which relations are computed by demand, and which may grow as they like. Demand is tried where a relation grows
-/// large, and taken back where that is no better.
+/// Which relations are computed on demand (by magic sets), and which may grow without the row limit. Demand is tried
+/// for a relation that grows too large, and is given up if it does not help.
 #[derive(Default)]
 struct Demand {
     wanted: Vec<RelationId>,
     free: FxHashSet<RelationId>,
-    /// How often demand was taken back.
+    /// How often demand was given up.
     n_given_up: u32,
 }
 
-/// After so many failures of demand nothing is tried any more: the game is as large as it is.
-const MOST_FAILURES: u32 = 3;
+/// After this many failed attempts, demand is not tried again and relations may grow to their full size.
+const MAX_FAILURES: u32 = 3;
 
 impl Demand {
-    /// A relation, or a filter made for a rule of that relation, has grown too large.
+    /// Changes the plan after a relation, or a filter made for a rule of that relation, has grown too large.
     fn revise(&mut self, relation: RelationId, is_filter: bool) {
         let is_tried = self.wanted.contains(&relation)
             || self.free.contains(&relation)
@@ -96,7 +97,7 @@ impl Demand {
             self.wanted.push(relation);
             return;
         }
-        // Demand does not help: take back the last one. Without any, the relation is as large as it is.
+        // Demand does not help: give up the last relation. If there is none, the relation grows to its full size.
         let given_up = self.wanted.pop();
         self.n_given_up += 1;
         self.free.extend(given_up);
@@ -110,16 +111,16 @@ impl Demand {
 /// Why an attempt at grounding ended early.
 enum Setback {
     Final(GroundError),
-    /// This relation has too many rows, or a filter made for a rule of it.
+    /// This relation, or a filter made for one of its rules, has too many rows.
     Overgrown {
         relation: RelationId,
         is_filter: bool,
     },
 }
 
-/// Rows of one relation above which another way is tried.
+/// Above this number of rows in one relation, another plan is tried.
 const OVERGROWN_ROWS: u32 = 40_000;
-/// The same once demand is in use: it has to show that it helps, and may need some room for it.
+/// The same limit once demand is in use. It is higher because demand itself needs some rows.
 const DEMANDED_ROWS: u32 = 300_000;
 
 fn attempt(
@@ -133,7 +134,7 @@ fn attempt(
     let clauses = clause::clauses(rules, &mut catalog, &mut store.terms).map_err(Setback::Final)?;
     let clauses = unfold::unfold(clauses, &catalog);
     let clauses = project::project(clauses, &mut catalog);
-    let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(of) if plan.wanted.contains(&of));
+    let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(plain) if plan.wanted.contains(&plain));
     let large: FxHashSet<RelId> = catalog.ids().filter(is_wanted).collect();
     let demanded = demand::with_callers(&clauses, &large, &catalog);
     let clauses = demand::demand(clauses, &demanded, &mut catalog);
@@ -152,23 +153,23 @@ fn attempt(
         },
         _ => Setback::Final(explain(rules, exceeded, clause)),
     };
-    let mut may_grow = vec![plan.n_given_up >= MOST_FAILURES; is_filter.len()];
+    let mut may_grow = vec![plan.n_given_up >= MAX_FAILURES; is_filter.len()];
     for clause in &split.reachable {
         if let Head::Row(relation, _) = clause.head {
             let is_bound = is_filter[relation.idx()] && !plan.wanted.is_empty();
-            let of = rules.rules[clause.rule as usize].head.relation;
-            may_grow[relation.idx()] |= plan.free.contains(&of) && !is_bound;
+            let head = rules.rules[clause.rule as usize].head.relation;
+            may_grow[relation.idx()] |= plan.free.contains(&head) && !is_bound;
         }
     }
     let is_free = |relation: RelId| may_grow.get(relation.idx()).copied().unwrap_or(true);
-    let most_rows = if plan.wanted.is_empty() {
+    let max_rows = if plan.wanted.is_empty() {
         OVERGROWN_ROWS
     } else {
         DEMANDED_ROWS
     };
     let watch = Watch {
         stop,
-        most_rows,
+        max_rows,
         is_free: &is_free,
     };
     reach::reach(
@@ -210,10 +211,10 @@ fn attempt(
     ))
 }
 
-/// Clauses as written and decomposed.
+/// The clauses as written and their decompositions.
 struct Split {
     choices: Vec<Choice>,
-    /// What reachability joins: decomposed where that is possible.
+    /// The clauses that reachability joins: decomposed where possible.
     reachable: Vec<Clause>,
     auxiliaries: FxHashMap<RelId, Clause>,
 }
@@ -280,7 +281,7 @@ fn emit_all(
     Ok(emitter.rules)
 }
 
-/// Turns a limit that was reached into an error that names the rule.
+/// Turns a reached limit into an error that names the rule.
 fn explain(rules: &Rules, exceeded: &Exceeded, clause: &Clause) -> GroundError {
     let source = &rules.rules[clause.rule as usize];
     let rule = agon_gdl::print::rule(rules, source, Syntax::Prefix);

@@ -1,7 +1,7 @@
-//! The order in which a clause is joined, and how each condition is looked up.
+//! Join planning: the order of the conditions of a clause, and the access path of each condition.
 //!
-//! Greedy: from what is bound so far, the condition with the fewest expected rows comes next; tests come as soon as
-//! their variables are bound. Expectations use the real sizes of relations and indexes.
+//! The planner is greedy. The next condition is the one with the fewest expected rows, given the variables bound so
+//! far. Tests are placed as soon as their variables are bound. Estimates use the actual sizes of relations and indexes.
 
 use agon_gdl::SymbolId;
 
@@ -9,7 +9,7 @@ use crate::clause::{Arg, Clause, Condition, RelId};
 use crate::relation::{IndexId, Relation};
 use crate::term::TermId;
 
-/// A value made from registers.
+/// A value computed from registers.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Register(u32),
@@ -17,7 +17,7 @@ pub(crate) enum Value {
     Function(SymbolId, Box<[Value]>),
 }
 
-/// What a column of a row must be, and which registers it fills.
+/// A pattern for a column of a row: what it must equal, and which registers it fills.
 #[derive(Clone, Debug)]
 pub(crate) enum Pattern {
     /// Fills a register.
@@ -26,7 +26,7 @@ pub(crate) enum Pattern {
     Same(u32),
     /// Equals a term.
     Term(TermId),
-    /// Has this outermost function, and its arguments match.
+    /// Has this outermost function, and its arguments match the patterns.
     Function(SymbolId, Box<[Pattern]>),
 }
 
@@ -37,29 +37,29 @@ pub(crate) enum Access {
     Scan,
     /// Rows whose indexed columns have these values.
     Index(IndexId, Box<[Value]>),
-    /// The one row with these values.
+    /// The single row with these values.
     Exact(Box<[Value]>),
 }
 
 /// One step of a join.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Goes through the rows of a condition.
+    /// Iterates over the rows of a condition.
     Rows {
         /// Index of the condition in the clause's body.
         condition: u32,
         relation: RelId,
         access: Access,
-        /// Columns that the access has not settled.
+        /// Columns that are not fixed by the access path.
         load: Box<[(u32, Pattern)]>,
     },
-    /// Goes on only if the row is not there.
+    /// Continues only if the row does not exist.
     Absent {
         condition: u32,
         relation: RelId,
         values: Box<[Value]>,
     },
-    /// Goes on only if the values differ.
+    /// Continues only if the values differ.
     Differ(Value, Value),
 }
 
@@ -67,7 +67,8 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
-    /// Steps from this one on bind nothing that the head needs: one way through them is enough to know the head.
+    /// From this step on, no variable of the head is bound: one match of the remaining steps is enough to derive the
+    /// head.
     pub(crate) settled_at: usize,
     /// The size of each condition's relation when the plan was made.
     sizes: Vec<u32>,
@@ -81,8 +82,8 @@ impl Plan {
     }
 }
 
-/// Plans a clause. With `first`, that condition's rows are gone through first. `is_tested` says which negated
-/// relations are complete, so that their absence can be tested; the others are left to the ground rules.
+/// Plans a clause. With `first`, the join starts with the rows of that condition. `is_tested` says which negated
+/// relations are complete, so that their absence can be tested; other negations are left to the ground rules.
 pub(crate) fn plan(
     clause: &Clause,
     first: Option<usize>,
@@ -120,10 +121,11 @@ pub(crate) fn plan(
 
 /// The size of each condition's relation.
 fn sizes(clause: &Clause, relations: &[Relation]) -> impl Iterator<Item = u32> {
-    let relations = clause
-        .body
-        .iter()
-        .map(move |condition| condition.relation().map(|of| relations[of.idx()].len()));
+    let relations = clause.body.iter().map(move |condition| {
+        condition
+            .relation()
+            .map(|relation| relations[relation.idx()].len())
+    });
     relations.map(Option::unwrap_or_default)
 }
 
@@ -174,7 +176,7 @@ impl Planner<'_> {
             let columns = self.bound_columns(args);
             let relation = &self.relations[relation.idx()];
             let mut cost = relation.rows_per_key(&columns);
-            // Of two that are equal, the one with more bound columns is the better guess.
+            // Ties are broken in favour of more bound columns.
             cost -= columns.len() as f64 * 1e-3;
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, idx));
@@ -251,7 +253,7 @@ impl Planner<'_> {
     }
 }
 
-/// An argument whose variables are all bound.
+/// The value of an argument whose variables are all bound.
 pub(crate) fn value(arg: &Arg) -> Value {
     match arg {
         Arg::Variable(variable) => Value::Register(*variable),

@@ -1,8 +1,8 @@
 //! A game without variables: atoms, and rules between them.
 //!
-//! Atoms are numbered: first the fluents (`true`), then the moves of each role (`does`), then what rules derive. The
-//! rules of an atom stand together, so an atom with its rules is a disjunction of conjunctions. What always or never
-//! holds is no atom: it is folded away, and outputs say so by [`Truth`].
+//! Atoms are numbered: first the fluents (`true`), then the moves of each role (`does`), then the derived atoms. The
+//! rules of an atom are stored together, so that an atom is a disjunction of conjunctions. There are no atoms for facts
+//! that always or never hold: they are folded away, and the outputs use [`Truth`] to say so.
 
 use std::fmt;
 
@@ -25,31 +25,31 @@ impl Literal {
         Literal(atom.0 * 2 + u32::from(is_negated))
     }
 
-    /// The atom that it speaks of.
+    /// The atom of the literal.
     #[must_use]
     pub fn atom(self) -> AtomId {
         AtomId(self.0 / 2)
     }
 
-    /// Whether it asks for the atom not to hold.
+    /// Whether the literal is negated.
     #[must_use]
     pub fn is_negated(self) -> bool {
         self.0 % 2 == 1
     }
 }
 
-/// When something holds.
+/// When an output holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Truth {
     /// In no state.
     Never,
     /// In every state.
     Always,
-    /// When the atom holds.
+    /// In states where this atom holds.
     Atom(AtomId),
 }
 
-/// Something that may hold in a state.
+/// A fluent: a fact that may hold in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fluent {
     /// The `f` of `(true f)`.
@@ -60,27 +60,27 @@ pub struct Fluent {
     pub is_initial: bool,
 }
 
-/// Something that a role may do.
+/// A move that a role may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Move {
     /// The `m` of `(does r m)`.
     pub term: TermId,
     /// When it is legal.
     pub legal: Truth,
-    /// The atom of doing it.
+    /// The `does` atom of the move.
     pub does: AtomId,
 }
 
-/// A value that a state may have for a role.
+/// A goal value that a role may get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoalValue {
-    /// The value as the sheet writes it; an integer from 0 to 100 in a sound game.
+    /// The value as written in the sheet; an integer from 0 to 100 in a valid game.
     pub value: TermId,
-    /// When the state has it.
+    /// When the role gets the value.
     pub holds: Truth,
 }
 
-/// A role with all it may do and get.
+/// A role with its moves and goal values.
 #[derive(Clone, Debug)]
 pub struct Role {
     /// Its name.
@@ -91,7 +91,7 @@ pub struct Role {
     pub goals: Vec<GoalValue>,
 }
 
-/// A ground game; see the module comment.
+/// A ground game; see the module documentation.
 #[derive(Clone)]
 pub struct GroundProgram {
     /// All names.
@@ -104,7 +104,7 @@ pub struct GroundProgram {
     pub roles: Vec<Role>,
     /// When the match is over.
     pub terminal: Truth,
-    /// What was counted on the way.
+    /// Sizes measured during grounding.
     pub counts: Counts,
     pub(crate) atoms: Atoms,
     pub(crate) rules: Rules,
@@ -113,28 +113,28 @@ pub struct GroundProgram {
 /// Sizes of the stages of grounding.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Rows of all relations, static ones too.
+    /// Rows of all relations, including static ones.
     pub rows: u64,
     /// Ground rules before simplification.
     pub raw_rules: u64,
-    /// Bytes of rows and raw rules, roughly.
+    /// Approximate size of rows and raw rules, in bytes.
     pub bytes: u64,
 }
 
-/// Names of the derived atoms, flat.
+/// Names of the derived atoms, stored flat.
 #[derive(Clone, Default)]
 pub(crate) struct Atoms {
-    /// Number of the first derived atom: fluents and moves come before.
+    /// Id of the first derived atom; fluents and moves have smaller ids.
     pub(crate) first_derived: u32,
     pub(crate) names: Vec<AtomName>,
     pub(crate) args: Vec<TermId>,
 }
 
-/// What a derived atom is called.
+/// The name of a derived atom.
 #[derive(Clone, Copy)]
 pub(crate) struct AtomName {
     pub(crate) kind: NameKind,
-    /// Where its arguments end in `args`.
+    /// End of its arguments in `args`.
     pub(crate) end: u32,
 }
 
@@ -147,15 +147,15 @@ pub(crate) enum NameKind {
 /// Ground rules, grouped by head.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
-    /// Per derived atom: where its rules end.
+    /// Per derived atom: the end of its rules.
     pub(crate) rule_ends: Vec<u32>,
-    /// Per rule: where its body ends.
+    /// Per rule: the end of its body.
     pub(crate) body_ends: Vec<u32>,
     pub(crate) literals: Vec<Literal>,
 }
 
 impl GroundProgram {
-    /// Number of atoms: fluents, moves and derived ones.
+    /// Number of atoms: fluents, moves and derived atoms.
     #[must_use]
     pub fn n_atoms(&self) -> u32 {
         self.atoms.first_derived + self.atoms.names.len() as u32
@@ -178,13 +178,13 @@ impl GroundProgram {
         (self.atoms.first_derived..self.n_atoms()).map(AtomId)
     }
 
-    /// Whether rules derive the atom; fluents and moves are given.
+    /// Whether the atom is derived by rules, and is neither a fluent nor a move.
     #[must_use]
     pub fn is_derived(&self, atom: AtomId) -> bool {
         atom.0 >= self.atoms.first_derived
     }
 
-    /// The bodies of the rules of a derived atom; a fluent or move has none.
+    /// The bodies of the rules of a derived atom; empty for a fluent or move.
     pub fn bodies(&self, atom: AtomId) -> impl Iterator<Item = &[Literal]> + Clone {
         let rules = self.rule_range(atom);
         rules.map(|rule| {
@@ -192,7 +192,7 @@ impl GroundProgram {
         })
     }
 
-    /// The literals of all bodies of an atom, one after the other.
+    /// The literals of all bodies of an atom, concatenated.
     #[must_use]
     pub fn all_literals(&self, atom: AtomId) -> &[Literal] {
         let rules = self.rule_range(atom);
@@ -235,16 +235,16 @@ impl GroundProgram {
         if let Some(idx) = atom.0.checked_sub(self.atoms.first_derived) {
             return self.derived_text(idx as usize);
         }
-        let of = |role: &Role| role.moves.iter().find(|of| of.does == atom).copied();
+        let find_move = |role: &Role| role.moves.iter().find(|mv| mv.does == atom).copied();
         let found = self
             .roles
             .iter()
-            .find_map(|role| of(role).map(|of| (role, of)));
-        found.map_or_else(String::new, |(role, of)| {
+            .find_map(|role| find_move(role).map(|mv| (role, mv)));
+        found.map_or_else(String::new, |(role, mv)| {
             format!(
                 "(does {} {})",
                 self.term_text(role.name),
-                self.term_text(of.term)
+                self.term_text(mv.term)
             )
         })
     }
@@ -292,12 +292,12 @@ impl fmt::Display for GroundProgram {
         }
         for role in &self.roles {
             let name = self.term_text(role.name);
-            for of in &role.moves {
+            for mv in &role.moves {
                 writeln!(
                     f,
                     "move {name} {} legal {}",
-                    self.term_text(of.term),
-                    truth(of.legal)
+                    self.term_text(mv.term),
+                    truth(mv.legal)
                 )?;
             }
             for goal in &role.goals {

@@ -1,16 +1,17 @@
-//! Drops arguments that nobody looks at.
+//! Projection: drops arguments whose values are never used.
 //!
-//! If every condition on a relation leaves an argument open, to a variable that occurs nowhere else in its clause, then
-//! only the existence of a value matters, and the column can go: `big(?a, ?b, ?c)` asked only for `?a` is `big(?a)`. The
-//! variables of its own clauses then are free to be eliminated one by one, where the full relation would be a product.
+//! If every condition on a relation has, in some column, a variable that occurs nowhere else in its clause, only the
+//! existence of a value matters and the column can be dropped: `big(?a, ?b, ?c)` of which only `?a` is used becomes
+//! `big(?a)`. The variables of the relation's own clauses can then be eliminated one by one, where the full relation
+//! would be a product.
 
 use rustc_hash::FxHashMap;
 
 use crate::clause::{Arg, Catalog, Clause, Condition, Head, Meaning, RelId, renumber};
 
-/// The same clauses over relations without such columns.
+/// Rewrites the clauses over relations without such columns.
 pub(crate) fn project(mut clauses: Vec<Clause>, catalog: &mut Catalog) -> Vec<Clause> {
-    // Dropping a column may leave a variable of a clause with one occurrence less, and so free another column.
+    // Dropping a column removes an occurrence of a variable, and so may make another column unused.
     loop {
         let kept = kept_columns(&clauses, catalog);
         if kept.is_empty() {
@@ -22,15 +23,15 @@ pub(crate) fn project(mut clauses: Vec<Clause>, catalog: &mut Catalog) -> Vec<Cl
     }
 }
 
-/// For relations that lose a column: the new relation and the columns that stay.
+/// For relations that lose a column: the new relation and the columns that remain.
 fn kept_columns(
     clauses: &[Clause],
     catalog: &mut Catalog,
 ) -> FxHashMap<RelId, (RelId, Vec<usize>)> {
     let mut is_used: FxHashMap<RelId, Vec<bool>> = FxHashMap::default();
     for relation in catalog.ids() {
-        if let Meaning::Plain(of) = catalog.meaning(relation)
-            && of.keyword().is_none()
+        if let Meaning::Plain(plain) = catalog.meaning(relation)
+            && plain.keyword().is_none()
         {
             is_used.insert(relation, vec![false; catalog.arity(relation)]);
         }
@@ -71,7 +72,7 @@ fn kept_columns(
     kept
 }
 
-/// How often each variable of a clause occurs.
+/// Number of occurrences of each variable of a clause.
 fn occurrences(clause: &Clause) -> Vec<u32> {
     let mut counts = vec![0; clause.n_variables as usize];
     let mut count = |variable: u32| counts[variable as usize] += 1;

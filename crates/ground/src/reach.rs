@@ -1,12 +1,13 @@
-//! Which atoms can ever hold: the least fixpoint of the clauses, semi-naively, set at a time.
+//! Reachability: which atoms can ever hold. This is the least fixpoint of the clauses, computed semi-naively and set at
+//! a time.
 //!
-//! Two stages. Relations that depend on neither the state nor the moves are computed exactly, stratum by stratum.
-//! Then everything else at once and relaxed: whatever is in `init` or in the head of a `next` may hold, whatever may be
-//! legal may be done, and a negation of something that depends on the state is taken to be satisfiable. So the result
-//! is what may hold in some state, or more; it is never less.
+//! There are two stages. Relations that depend on neither the state nor the moves are computed exactly, stratum by
+//! stratum. All others are computed together under a relaxation: every fluent in `init` or in the head of a `next` may
+//! hold, every move that may be legal may be made, and every negation of a relation that depends on the state may hold.
+//! The result therefore contains everything that holds in some state, and possibly more.
 //!
-//! A round joins each clause once for every condition that has new rows, with those rows first (the delta); the
-//! conditions before it see only older rows, so that no way to satisfy a clause is found twice.
+//! A round joins each clause once for every condition that has new rows, with those rows first (the delta). The
+//! conditions before it see only older rows, so that no match is found twice.
 //!
 //! - Bancilhon 1986, Naive evaluation of recursively defined relations
 //! - Ullman 1988, Principles of Database and Knowledge-Base Systems I (semi-naive evaluation, stratified negation)
@@ -21,24 +22,24 @@ use crate::plan::{Plan, Value, plan, value};
 use crate::relation::Relation;
 use crate::term::{TermId, TermView};
 
-/// Which limit was reached, and by which clause.
+/// The limit that was exceeded, and the clause that exceeded it.
 #[derive(Debug)]
 pub(crate) struct Exceeded {
     pub(crate) what: &'static str,
     pub(crate) clause: usize,
 }
 
-/// The "limit" that asks for another way to compute a relation.
+/// The limit after which another plan is tried for a relation.
 pub(crate) const OVERGROWN: &str = "rows of one relation";
 
-/// The rows of all relations, and how those over fluents and moves hang together.
+/// The rows of all relations, and how the relations over fluents and moves are connected.
 pub(crate) struct Rows<'a> {
     pub(crate) catalog: &'a mut Catalog,
-    /// For `next` and `init` the `true` relation of the same shape, for `legal` the `does` relation.
+    /// For `next` and `init`, the `true` relation of the same shape; for `legal`, the `does` relation.
     follows: FxHashMap<RelId, RelId>,
-    /// Relations over all fluents or moves, where the sheet asks for them.
+    /// Relations over all fluents or moves, where the sheet uses them.
     any: FxHashMap<RelationId, RelId>,
-    /// For each row of such a relation, the row of the relation with its shape.
+    /// For each row of such a relation, the matching row of the split relation.
     links: FxHashMap<RelId, Vec<(RelId, u32)>>,
 }
 
@@ -58,7 +59,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The row of the relation with its shape, for a row of a relation over all fluents or moves.
+    /// The matching row of the split relation, for a row of a relation over all fluents or moves.
     pub(crate) fn link(&self, relation: RelId, row: u32) -> Option<(RelId, u32)> {
         self.links.get(&relation).map(|links| links[row as usize])
     }
@@ -90,7 +91,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Adds a row and what follows from it by the meaning of keywords.
+    /// Adds a row and the rows that follow from it by the meaning of the keywords.
     fn add(&mut self, relation: RelId, tuple: &[TermId], store: &mut Store) {
         let (row, is_new) = store.relations[relation.idx()].insert(tuple);
         if !is_new {
@@ -106,9 +107,9 @@ impl<'a> Rows<'a> {
         };
         if let Some(&any) = self.any.get(&keyword) {
             let whole = self.whole(relation, tuple, store);
-            let mut of_any = tuple[..tuple.len().min(n_before(keyword))].to_vec();
-            of_any.push(whole);
-            store.relations[any.idx()].insert(&of_any);
+            let mut any_tuple = tuple[..tuple.len().min(n_before(keyword))].to_vec();
+            any_tuple.push(whole);
+            store.relations[any.idx()].insert(&any_tuple);
             self.links.entry(any).or_default().push((relation, row));
         }
         if let Some(follower) = self.follower(relation, keyword, store) {
@@ -136,7 +137,7 @@ impl<'a> Rows<'a> {
         Some(follower)
     }
 
-    /// Numbers the relation that follows from each one over fluents or moves, also where that has no rows.
+    /// Numbers the relation that follows from each relation over fluents or moves, even if it has no rows.
     pub(crate) fn complete(&mut self) {
         for relation in self.catalog.ids() {
             let meaning = self.catalog.meaning(relation);
@@ -161,7 +162,7 @@ impl<'a> Rows<'a> {
         self.catalog.number(meaning, arity)
     }
 
-    /// The fluent or move of a row as one term.
+    /// The fluent or move of a row as a single term.
     pub(crate) fn whole(&self, relation: RelId, tuple: &[TermId], store: &mut Store) -> TermId {
         match self.catalog.meaning(relation) {
             Meaning::OfConstant(_, name) => store.terms.constant(name),
@@ -174,7 +175,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Gives every relation of the catalog its rows.
+    /// Creates the row storage of every relation in the catalog.
     pub(crate) fn make_room(&self, store: &mut Store) {
         for idx in store.relations.len()..self.catalog.len() {
             store
@@ -184,20 +185,20 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Number of columns before the fluent or move: the role.
+/// Number of columns before the fluent or move: 1 for keywords with a role, else 0.
 pub(crate) fn n_before(keyword: RelationId) -> usize {
     usize::from(keyword == RelationId::LEGAL || keyword == RelationId::DOES)
 }
 
-/// What is known of relations before they are computed.
+/// Properties of relations that are known before they are computed.
 pub(crate) struct Nature {
-    /// Depends on the state or the moves, or must be treated as if it did: its rows are atoms of the ground program.
+    /// Depends on the state or the moves, or must be treated as if it did. Its rows are atoms of the ground program.
     pub(crate) is_dynamic: Vec<bool>,
-    /// Is computed with the dynamic relations, because what it needs is; not complete before they are.
+    /// Is computed together with the dynamic relations, because it depends on them; incomplete until they are complete.
     pub(crate) is_late: Vec<bool>,
 }
 
-/// Tells the nature of relations. Filters only narrow down what is computed, and make nothing dynamic.
+/// Classifies the relations. Filters only restrict what is computed and make nothing dynamic.
 pub(crate) fn nature(clauses: &[Clause], catalog: &Catalog) -> Nature {
     let filters = |relation: RelId| catalog.is_filter(relation);
     let always = [
@@ -218,7 +219,7 @@ pub(crate) fn nature(clauses: &[Clause], catalog: &Catalog) -> Nature {
     dynamic.extend(negative_cycles(clauses, catalog));
     let mut is_dynamic = vec![false; catalog.len()];
     loop {
-        // What reads a dynamic relation is dynamic, filters excepted.
+        // A relation that reads a dynamic relation is dynamic, except filters.
         let passes_on =
             |condition: &Condition| condition.relation().is_some_and(|used| !filters(used));
         spread(
@@ -228,7 +229,7 @@ pub(crate) fn nature(clauses: &[Clause], catalog: &Catalog) -> Nature {
             |head| !filters(head),
             passes_on,
         );
-        // What is computed late, and is no filter, is exact only if it negates nothing that is late too.
+        // A late relation that is not a filter is exact only if it negates no late relation.
         let mut is_late = vec![false; catalog.len()];
         let sources: Vec<RelId> = catalog
             .ids()
@@ -284,7 +285,7 @@ fn spread(
     }
 }
 
-/// Relations that depend on their own negation by name; whether they do in truth shows when they are ground.
+/// Relations that depend on their own negation by name. Whether their atoms do is decided on the ground program.
 fn negative_cycles(clauses: &[Clause], catalog: &Catalog) -> Vec<RelId> {
     let graph = relation_graph(clauses, catalog);
     let component = components(graph.len(), |node| &graph[node as usize], |node| node);
@@ -355,15 +356,14 @@ pub(crate) fn reach(
     fixpoint.run(&dynamic)
 }
 
-/// The clauses of relations that do not depend on the state, in an order in which each stratum needs only those
-/// before it.
+/// The clauses of relations that do not depend on the state, in strata: each stratum needs only those before it.
 fn strata(clauses: &[Clause], fixed: &[usize], catalog: &Catalog) -> Vec<Vec<usize>> {
     let graph = relation_graph(clauses, catalog);
     let component = components(graph.len(), |node| &graph[node as usize], |node| node);
     let mut by_component: std::collections::BTreeMap<u32, Vec<usize>> =
         std::collections::BTreeMap::new();
     for &clause in fixed {
-        // `(init ?f)` is needed by nothing that is static.
+        // No static relation depends on `(init ?f)`.
         let stratum = match clauses[clause].head {
             Head::Row(relation, _) => component[relation.idx()],
             Head::Any(..) => u32::MAX,
@@ -373,38 +373,38 @@ fn strata(clauses: &[Clause], fixed: &[usize], catalog: &Catalog) -> Vec<Vec<usi
     by_component.into_values().collect()
 }
 
-/// What is watched while rows are computed.
+/// Callbacks and limits that are checked while rows are computed.
 pub(crate) struct Watch<'a> {
-    /// Asked now and then; true ends everything.
+    /// Polled regularly; everything ends when it returns true.
     pub(crate) stop: &'a dyn Fn() -> bool,
-    /// Relations with this meaning may have no more rows than this before somebody has a look.
-    pub(crate) most_rows: u32,
-    /// Relations that may grow as they like.
+    /// Maximum number of rows of a relation before another plan is tried.
+    pub(crate) max_rows: u32,
+    /// Whether a relation is exempt from `max_rows`.
     pub(crate) is_free: &'a dyn Fn(RelId) -> bool,
 }
 
 struct Fixpoint<'a, 'b> {
-    // constant
+    // Inputs.
     clauses: &'a [Clause],
     nature: &'a Nature,
     limits: &'a GroundLimits,
     watch: &'a Watch<'a>,
-    // what grows
+    // Results so far.
     rows: &'a mut Rows<'b>,
     store: &'a mut Store,
     join: Join,
     plans: FxHashMap<(usize, usize), Plan>,
-    // accounts
+    // Statistics.
     work: Vec<u64>,
     n_steps: u64,
     bytes_checked_at: u64,
 }
 
-/// In place of a condition, for joins that begin with none.
+/// Marks a join that starts with no particular condition.
 const NO_FIRST: usize = usize::MAX;
 
 impl Fixpoint<'_, '_> {
-    /// Joins some clauses until nothing new comes.
+    /// Joins some clauses until there are no new rows.
     fn run(&mut self, clauses: &[usize]) -> Result<(), Exceeded> {
         let mut uses: FxHashMap<RelId, Vec<(usize, usize)>> = FxHashMap::default();
         for &clause in clauses {
@@ -459,8 +459,8 @@ impl Fixpoint<'_, '_> {
             .body
             .iter()
             .enumerate()
-            .map(|(condition, of)| match of {
-                Condition::Holds(relation, _) if first != NO_FIRST && condition < first => {
+            .map(|(idx, condition)| match condition {
+                Condition::Holds(relation, _) if first != NO_FIRST && idx < first => {
                     old[relation.idx()]
                 }
                 Condition::Holds(relation, _) | Condition::Fails(relation, _) => {
@@ -479,12 +479,12 @@ impl Fixpoint<'_, '_> {
             bytes: self.limits.bytes,
             stop: self.watch.stop,
         };
-        let most_rows = match clause.head {
-            // Facts are as many as they are.
+        let max_rows = match clause.head {
+            // There is no row limit on facts.
             Head::Row(relation, _)
                 if !clause.body.is_empty() && !(self.watch.is_free)(relation) =>
             {
-                self.watch.most_rows
+                self.watch.max_rows
             }
             _ => u32::MAX,
         };
@@ -493,8 +493,8 @@ impl Fixpoint<'_, '_> {
             values: &head,
             tuple: Vec::new(),
             rows: self.rows,
-            most_depth: self.limits.depth,
-            most_rows,
+            max_depth: self.limits.depth,
+            max_rows,
             fault: None,
         };
         let shape = (clause.n_variables, clause.body.len());
@@ -551,7 +551,7 @@ impl Fixpoint<'_, '_> {
         Ok(())
     }
 
-    /// The plan of a join, made anew when the relations have grown much since.
+    /// The plan of a join, computed again when the relations have grown much.
     fn plan(&mut self, idx: usize, first: usize) -> Plan {
         let clause = &self.clauses[idx];
         if let Some(known) = self.plans.remove(&(idx, first))
@@ -576,14 +576,14 @@ impl Fixpoint<'_, '_> {
     }
 }
 
-/// Adds the head of a clause.
+/// Adds the head of a clause to the rows.
 struct Derive<'a, 'b> {
     head: &'a Head,
     values: &'a [Value],
     tuple: Vec<TermId>,
     rows: &'a mut Rows<'b>,
-    most_depth: u32,
-    most_rows: u32,
+    max_depth: u32,
+    max_rows: u32,
     /// The limit that ended the join.
     fault: Option<&'static str>,
 }
@@ -594,7 +594,7 @@ impl Sink for Derive<'_, '_> {
         for value in self.values {
             let term = store.build(value, registers);
             if let Value::Function(..) = value
-                && store.terms.depth(term) > self.most_depth
+                && store.terms.depth(term) > self.max_depth
             {
                 self.fault = Some("term depth");
                 return Flow::Stop;
@@ -603,7 +603,7 @@ impl Sink for Derive<'_, '_> {
         }
         let relation = self.rows.resolve(self.head, &mut self.tuple, store);
         self.rows.add(relation, &self.tuple, store);
-        if store.relations[relation.idx()].len() > self.most_rows {
+        if store.relations[relation.idx()].len() > self.max_rows {
             self.fault = Some(OVERGROWN);
             return Flow::Stop;
         }

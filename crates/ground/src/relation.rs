@@ -1,8 +1,8 @@
 //! A set of tuples with indexes: the rows of one relation.
 //!
-//! Rows are kept in the order of insertion and never removed, so a row number names a tuple for good and "the rows
-//! from n on" are what a round of the fixpoint added. An index groups rows by the values of some columns and is made
-//! when a join first asks for it; from then on insertion keeps it up to date.
+//! Rows are kept in insertion order and never removed. A row number therefore names a tuple permanently, and the rows
+//! from n on are those that a round of the fixpoint added. An index groups rows by the values of some columns. It is
+//! created when a join first needs it and updated by insertions.
 
 use hashbrown::HashTable;
 
@@ -11,7 +11,7 @@ use crate::term::TermId;
 /// No row.
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
-/// Which index of a relation.
+/// An index of a relation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct IndexId(u32);
 
@@ -27,7 +27,7 @@ pub(crate) struct Relation {
 #[derive(Clone)]
 struct Index {
     columns: Box<[u32]>,
-    /// Groups by their key; the key stands in the group's first row.
+    /// Groups by key; the key is read from the first row of the group.
     by_key: HashTable<u32>,
     groups: Vec<Group>,
     /// The next row of the same group.
@@ -57,18 +57,18 @@ impl Relation {
         &self.values[start..start + self.arity]
     }
 
-    /// Adds a tuple; tells its row and whether it is new.
+    /// Adds a tuple; returns its row and whether it is new.
     pub(crate) fn insert(&mut self, tuple: &[TermId]) -> (u32, bool) {
         debug_assert_eq!(tuple.len(), self.arity);
         let hash = hash_tuple(tuple);
         let (values, arity) = (&self.values, self.arity);
-        let of = |row: u32| &values[row as usize * arity..row as usize * arity + arity];
-        if let Some(&known) = self.rows.find(hash, |&row| of(row) == tuple) {
+        let tuple_at = |row: u32| &values[row as usize * arity..row as usize * arity + arity];
+        if let Some(&known) = self.rows.find(hash, |&row| tuple_at(row) == tuple) {
             return (known, false);
         }
         let row = self.n_rows;
         self.rows
-            .insert_unique(hash, row, |&row| hash_tuple(of(row)));
+            .insert_unique(hash, row, |&row| hash_tuple(tuple_at(row)));
         self.values.extend_from_slice(tuple);
         self.n_rows += 1;
         for index in &mut self.indexes {
@@ -84,7 +84,7 @@ impl Relation {
             .copied()
     }
 
-    /// The index on some columns, made if it is not there.
+    /// The index on some columns; creates it if necessary.
     pub(crate) fn index_on(&mut self, columns: &[u32]) -> IndexId {
         if let Some(idx) = self
             .indexes
@@ -106,10 +106,10 @@ impl Relation {
         IndexId(self.indexes.len() as u32 - 1)
     }
 
-    /// First row whose indexed columns have these values, or `NO_ROW`.
+    /// The first row whose indexed columns have these values, or `NO_ROW`.
     pub(crate) fn first_match(&self, index: IndexId, key: &[TermId]) -> u32 {
         let index = &self.indexes[index.0 as usize];
-        let is_it = |&group: &u32| {
+        let has_key = |&group: &u32| {
             let row = self.row(index.groups[group as usize].first);
             index
                 .columns
@@ -117,7 +117,7 @@ impl Relation {
                 .zip(key)
                 .all(|(&column, &value)| row[column as usize] == value)
         };
-        match index.by_key.find(hash_tuple(key), is_it) {
+        match index.by_key.find(hash_tuple(key), has_key) {
             Some(&group) => index.groups[group as usize].first,
             None => NO_ROW,
         }
@@ -128,7 +128,7 @@ impl Relation {
         self.indexes[index.0 as usize].next[row as usize]
     }
 
-    /// Mean number of rows with the same values in these columns: exact where there is an index, a guess otherwise.
+    /// Mean number of rows with the same values in these columns: exact if there is an index, otherwise an estimate.
     pub(crate) fn rows_per_key(&self, columns: &[u32]) -> f64 {
         let n_rows = f64::from(self.n_rows);
         if columns.is_empty() || self.n_rows == 0 {
@@ -145,26 +145,26 @@ impl Relation {
         }
     }
 
-    /// Bytes in use, roughly.
+    /// Approximate number of bytes in use.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.n_rows as usize;
-        let of_indexes: usize = self
+        let index_bytes: usize = self
             .indexes
             .iter()
             .map(|index| rows * 4 + index.groups.len() * 13)
             .sum();
-        rows * (self.arity * 4 + 6) + of_indexes
+        rows * (self.arity * 4 + 6) + index_bytes
     }
 }
 
 impl Index {
     fn add(&mut self, values: &[TermId], arity: usize, row: u32) {
-        let of = |row: u32, column: u32| values[row as usize * arity + column as usize];
+        let value_at = |row: u32, column: u32| values[row as usize * arity + column as usize];
         let hash_of = |row: u32| {
             let mut hash = Mix::new(self.columns.len());
             self.columns
                 .iter()
-                .for_each(|&column| hash.add(of(row, column)));
+                .for_each(|&column| hash.add(value_at(row, column)));
             hash.finish()
         };
         let hash = hash_of(row);
@@ -172,7 +172,7 @@ impl Index {
             let first = self.groups[group as usize].first;
             self.columns
                 .iter()
-                .all(|&column| of(first, column) == of(row, column))
+                .all(|&column| value_at(first, column) == value_at(row, column))
         };
         self.next.push(NO_ROW);
         match self.by_key.find(hash, same) {
@@ -195,7 +195,7 @@ impl Index {
     }
 }
 
-/// A fast hash of a few small numbers. Ids are dense, so the bits must be mixed well: hashbrown uses the top seven
+/// A fast hash of a few small numbers. Ids are dense, so the bits must be mixed well: hashbrown uses the top seven bits
 /// and the lowest ones.
 struct Mix(u64);
 

@@ -1,15 +1,17 @@
-//! Drops what can never be or always is: atoms, rules and literals.
+//! Simplification: finds the atoms that always or never hold, so that they can be dropped with their rules and
+//! literals.
 //!
-//! Two bounds that close in on each other. *Possible* is everything that rules can reach when every negation that is
-//! not refuted is granted; *certain* is everything that follows with no help from the state. A certain atom refutes its
-//! negations, an impossible one grants them; so each bound sharpens the other until nothing changes (the alternating
-//! fixpoint). Then literals that are always satisfied are dropped, and rules that never fire, and what no output needs.
+//! It computes two bounds. *Possible* is everything that rules can derive if every negation that is not refuted is
+//! assumed to hold; *certain* is everything that follows without any assumption about the state. A certain atom refutes
+//! its negations, and the negation of an impossible atom holds, so each bound tightens the other until nothing changes
+//! (the alternating fixpoint). Then literals that always hold, rules that never fire, and atoms that no output needs
+//! are dropped.
 //!
 //! - Van Gelder 1993, The alternating fixpoint of logic programs with negation
 
 use crate::emit::RawRules;
 
-/// What is known of the raw atoms.
+/// The bounds of the raw atoms.
 pub(crate) struct Bounds {
     pub(crate) possible: Vec<bool>,
     pub(crate) certain: Vec<bool>,
@@ -42,7 +44,7 @@ pub(crate) fn bounds(rules: &RawRules, links: &Links, n_atoms: u32) -> Bounds {
     }
 }
 
-/// For each atom, the rules that need it to hold.
+/// For each atom, the rules with it as a positive literal.
 struct Uses {
     starts: Vec<u32>,
     rules: Vec<u32>,
@@ -58,21 +60,21 @@ impl Uses {
             starts[atom + 1] += starts[atom];
         }
         let mut fill = starts.clone();
-        let mut of_rules = vec![0; starts[n_atoms as usize] as usize];
+        let mut by_atom = vec![0; starts[n_atoms as usize] as usize];
         for rule in 0..rules.len() {
             for literal in rules.body(rule).iter().filter(|literal| *literal % 2 == 0) {
                 let slot = &mut fill[(literal / 2) as usize];
-                of_rules[*slot as usize] = rule as u32;
+                by_atom[*slot as usize] = rule as u32;
                 *slot += 1;
             }
         }
         Uses {
             starts,
-            rules: of_rules,
+            rules: by_atom,
         }
     }
 
-    fn of(&self, atom: u32) -> &[u32] {
+    fn rules(&self, atom: u32) -> &[u32] {
         &self.rules[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
     }
 }
@@ -113,7 +115,7 @@ fn possible(
     let mut queue: Vec<u32> = Vec::new();
     let mut add = |atom: u32, queue: &mut Vec<u32>| {
         let mut atom = atom;
-        // What is possible next is possible, what may be legal may be done.
+        // A fluent that is possible in the next state is possible, and a move that may be legal may be made.
         while atom != NONE && !std::mem::replace(&mut holds[atom as usize], true) {
             queue.push(atom);
             atom = follows.by_atom[atom as usize];
@@ -127,7 +129,7 @@ fn possible(
         }
     }
     while let Some(atom) = queue.pop() {
-        for &rule in uses.of(atom) {
+        for &rule in uses.rules(atom) {
             let n = &mut waiting[rule as usize];
             if *n != NONE {
                 *n -= 1;
@@ -159,7 +161,7 @@ fn certain(rules: &RawRules, uses: &Uses, possible: &[bool]) -> Vec<bool> {
         }
     }
     while let Some(atom) = queue.pop() {
-        for &rule in uses.of(atom) {
+        for &rule in uses.rules(atom) {
             let n = &mut waiting[rule as usize];
             if *n != NONE {
                 *n -= 1;

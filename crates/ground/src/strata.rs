@@ -1,11 +1,11 @@
-//! Stratification, decided where it shows: between ground atoms.
+//! Exact stratification check on ground atoms.
 
 use agon_gdl::components;
 
 use crate::error::GroundError;
 use crate::program::{AtomId, GroundProgram};
 
-/// Refuses a program in which an atom depends on its own negation within one state; names the cycle.
+/// Rejects a program in which an atom depends on its own negation within one state. The error names the cycle.
 pub(crate) fn check(program: &GroundProgram) -> Result<(), GroundError> {
     let n_atoms = program.n_atoms() as usize;
     let component = components(
@@ -24,9 +24,9 @@ pub(crate) fn check(program: &GroundProgram) -> Result<(), GroundError> {
             let path = path(program, literal.atom(), atom, &is_inside);
             let names: Vec<String> = path.iter().map(|&atom| program.atom_text(atom)).collect();
             let cycle = format!(
-                "{} needs not {}",
+                "{} depends on the negation of {}",
                 program.atom_text(atom),
-                names.join(", which needs ")
+                names.join(", which depends on ")
             );
             return Err(GroundError::Unstratified { cycle });
         }
@@ -34,7 +34,7 @@ pub(crate) fn check(program: &GroundProgram) -> Result<(), GroundError> {
     Ok(())
 }
 
-/// A shortest way from one atom to another inside a component.
+/// A shortest path from one atom to another inside a component.
 fn path(
     program: &GroundProgram,
     from: AtomId,

@@ -1,6 +1,6 @@
-//! Ground terms, each stored once: equal terms have equal ids.
+//! Ground terms. Each term is stored once, so equal terms have equal ids.
 //!
-//! Joins then compare and hash plain numbers, whatever the depth of the terms (hash-consing, as in Ary).
+//! Joins therefore compare and hash plain numbers, however deep the terms are (hash-consing, as in Ary).
 //!
 //! - Méhat and Cazenave 2010, Ary, a general game playing program
 
@@ -14,10 +14,10 @@ use rustc_hash::FxBuildHasher;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TermId(pub u32);
 
-/// The outermost part of a term.
+/// The outermost symbol of a term with its arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TermView<'a> {
-    /// A name.
+    /// A constant.
     Constant(SymbolId),
     /// A function applied to terms.
     Compound(SymbolId, &'a [TermId]),
@@ -34,10 +34,10 @@ pub struct TermTable {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     name: SymbolId,
-    /// Where the arguments begin in `args`; `CONSTANT` for a constant.
+    /// Start of the arguments in `args`, or `CONSTANT` for a constant.
     start: u32,
     end: u32,
-    /// How deep functions nest: 0 for a constant.
+    /// Nesting depth of functions: 0 for a constant.
     depth: u32,
 }
 
@@ -66,7 +66,7 @@ impl TermTable {
         self.find(TermView::Compound(name, args))
     }
 
-    /// What a term is made of.
+    /// The outermost symbol and the arguments of a term.
     #[must_use]
     pub fn view(&self, term: TermId) -> TermView<'_> {
         let node = self.nodes[term.0 as usize];
@@ -80,7 +80,7 @@ impl TermTable {
         }
     }
 
-    /// How deep functions nest in a term.
+    /// The nesting depth of functions in a term.
     #[must_use]
     pub fn depth(&self, term: TermId) -> u32 {
         self.nodes[term.0 as usize].depth
@@ -92,19 +92,19 @@ impl TermTable {
         self.nodes.len()
     }
 
-    /// Whether there is no term.
+    /// Whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Bytes in use, roughly.
+    /// Approximate number of bytes in use.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.nodes.len() * (size_of::<Node>() + 8) + self.args.len() * size_of::<TermId>()
     }
 
-    /// Writes a term in prefix form, without recursion: terms may nest as deep as a budget allows.
+    /// Writes a term in prefix form. It does not recurse, because terms may nest as deep as the limit allows.
     pub fn write(&self, term: TermId, symbols: &SymbolTable, out: &mut String) {
         enum Part {
             Term(TermId),

@@ -1,17 +1,17 @@
-//! Replaces conditions that only tie their arguments together by what ties them.
+//! Unfolds conditions on relations that only tie their arguments together.
 //!
-//! `set(?a, ?b, ?c, ?d)`, "these four pieces share an attribute", is a relation of thousands of rows; what it says is that there
-//! is an attribute, and each of the four has it. Written out in the clause that asks for it, each piece can be eliminated
-//! on its own, against the attribute alone; as a relation, it needs all four at once.
+//! `set(?a, ?b, ?c, ?d)`, "these four pieces share an attribute", is a relation of thousands of rows. It says that
+//! there is an attribute that each of the four pieces has. If it is unfolded in the clause that uses it, each piece can
+//! be eliminated separately, against the attribute alone; as a relation, it needs all four at once.
 //!
-//! This is done where it cannot cost anything: the relation has one clause, does not depend on itself, and no condition of
-//! that clause mentions more than one of its arguments, of which there are at least three.
+//! A relation is unfolded only where this has no cost: it has one clause, does not depend on itself, has at least three
+//! arguments, and no condition of its clause mentions more than one of them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::clause::{Arg, Catalog, Clause, Condition, Head, Meaning, RelId, renumber};
 
-/// The same clauses, with such conditions written out.
+/// Returns the clauses with such conditions unfolded.
 pub(crate) fn unfold(mut clauses: Vec<Clause>, catalog: &Catalog) -> Vec<Clause> {
     let ties = ties(&clauses, catalog);
     if ties.is_empty() {
@@ -40,12 +40,12 @@ pub(crate) fn unfold(mut clauses: Vec<Clause>, catalog: &Catalog) -> Vec<Clause>
     clauses
 }
 
-/// The clauses of relations that are to be written out.
+/// The clauses of the relations to unfold.
 fn ties(clauses: &[Clause], catalog: &Catalog) -> FxHashMap<RelId, Clause> {
     let mut only: FxHashMap<RelId, Option<&Clause>> = FxHashMap::default();
     for clause in clauses {
         if let Head::Row(relation, _) = clause.head
-            && matches!(catalog.meaning(relation), Meaning::Plain(of) if of.keyword().is_none())
+            && matches!(catalog.meaning(relation), Meaning::Plain(plain) if plain.keyword().is_none())
         {
             only.entry(relation)
                 .and_modify(|clause| *clause = None)
@@ -86,7 +86,7 @@ fn is_tie(clause: &Clause) -> bool {
     args.len() >= 3 && clause.body.iter().all(mentions_one)
 }
 
-/// Adds the body of a tie to a clause, its arguments replaced and its other variables new.
+/// Adds the body of a tie to a clause, with its arguments replaced and its other variables renamed.
 fn write_out(clause: &mut Clause, tie: &Clause, args: &[Arg]) {
     let mut values: Vec<Arg> = (0..tie.n_variables)
         .map(|variable| Arg::Variable(clause.n_variables + variable))

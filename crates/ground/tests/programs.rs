@@ -1,4 +1,4 @@
-//! Sheets in, ground programs out, as text; and what happens to sheets that do not ground.
+//! Ground programs of small sheets as text, and the errors of sheets that cannot be grounded.
 
 use agon_gdl::Rules;
 use agon_ground::{GroundError, GroundLimits, GroundProgram, ground};
@@ -15,7 +15,7 @@ fn rules(sheet: &str) -> Rules {
     })
 }
 
-/// The program of a sheet, which is completed to a game of one role, within limits that tests never reach by chance.
+/// Grounds a sheet after completing it to a game of one role, within limits that tests do not reach by accident.
 fn try_ground(sheet: &str) -> Result<GroundProgram, GroundError> {
     let limits = GroundLimits {
         rules: 100_000,
@@ -28,7 +28,7 @@ fn try_ground(sheet: &str) -> Result<GroundProgram, GroundError> {
 
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "tests give their expectations away"
+    reason = "expectations are passed by value in tests"
 )]
 fn check(sheet: &str, expected: Expect) {
     match try_ground(sheet) {
@@ -82,7 +82,7 @@ fn static_conditions_are_folded() {
 }
 
 #[test]
-fn what_is_certain_or_impossible_is_no_atom() {
+fn certain_and_impossible_atoms_are_folded() {
     check(
         "(role r) (init p) (legal r a) (<= (legal r b) ever) (<= (legal r c) never)
          (<= ever (role r)) (<= never (true impossible)) (<= (next impossible) never)
@@ -102,7 +102,7 @@ fn what_is_certain_or_impossible_is_no_atom() {
 }
 
 #[test]
-fn recursion_through_the_state_becomes_rules_in_a_circle() {
+fn recursion_through_the_state_becomes_cyclic_rules() {
     check(
         "(role r) (<= (legal r (join ?x ?y)) (link ?x ?y)) (link a b) (link b a)
          (<= (next (edge ?x ?y)) (does r (join ?x ?y))) (<= (next (edge ?x ?y)) (true (edge ?x ?y)))
@@ -201,7 +201,7 @@ fn goal_values_come_from_the_state() {
 }
 
 #[test]
-fn negation_may_be_stratified_after_grounding_only() {
+fn negation_may_be_stratified_only_after_grounding() {
     check(
         "(role r) (legal r (block 3)) (step 1 2) (step 2 3)
          (<= (next (blocked ?x)) (does r (block ?x)))
@@ -224,19 +224,21 @@ fn negation_may_be_stratified_after_grounding_only() {
 }
 
 #[test]
-fn an_unstratified_circle_is_named() {
-    // The names make it look harmless to a check that knows no state.
+fn the_error_names_an_unstratified_cycle() {
+    // By relation names alone, a check cannot reject this.
     check(
         "(role r) (init (c a b)) (init (c b a)) (<= (legal r go) (true (c ?x ?y)))
          (<= (next (c ?x ?y)) (true (c ?x ?y)))
          (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))
          (<= terminal (won a)) (goal r 0)",
-        expect!["not stratified: (won a) needs not (won b), which needs (won a)"],
+        expect![
+            "not stratified: (won a) depends on the negation of (won b), which depends on (won a)"
+        ],
     );
 }
 
 #[test]
-fn a_circle_that_no_state_closes_is_harmless() {
+fn a_cycle_that_is_never_closed_is_accepted() {
     check(
         "(role r) (init (c a b)) (legal r go) (<= (next (c ?x ?y)) (true (c ?x ?y)))
          (<= (won ?x) (true (c ?x ?y)) (not (won ?y)))
@@ -253,9 +255,9 @@ fn a_circle_that_no_state_closes_is_harmless() {
     );
 }
 
-/// Which of the limits it reaches first is no promise.
+/// Which of the limits is reached first is not specified.
 #[test]
-fn an_explosion_stops_at_its_limit_and_names_the_rule() {
+fn a_limit_stops_grounding_and_the_error_names_the_rule() {
     let digits: String = (0..30).map(|digit| format!("(d {digit})")).collect();
     let sheet = format!(
         "{digits} (role r) (legal r go) (init (s 1))
@@ -275,19 +277,19 @@ fn an_explosion_stops_at_its_limit_and_names_the_rule() {
 }
 
 #[test]
-fn terms_that_grow_without_end_stop_at_the_depth_limit() {
+fn unbounded_terms_stop_at_the_depth_limit() {
     check(
         "(role r) (init (n z)) (legal r go) (<= (next (n (s ?x))) (true (n ?x)))
          (<= terminal (true (n (s z)))) (goal r 0)",
         expect![[r#"
-            grounding stopped at its limit of term depth: the rule on line 1 explodes
+            too large to ground: the rule on line 1 exceeds the limit on term depth
             (<= (next (n (s ?x)))
                 (true (n ?x)))"#]],
     );
 }
 
 #[test]
-fn a_caller_can_stop_it() {
+fn the_caller_can_stop_grounding() {
     let sheet = "(role r) (legal r go) (<= terminal (true t)) (<= (next t) (does r go)) (goal r 0)";
     let stopped = ground(&rules(sheet), &GroundLimits::default(), &|| true);
     assert!(matches!(
@@ -297,7 +299,7 @@ fn a_caller_can_stop_it() {
 }
 
 #[test]
-fn legal_moves_that_no_rule_reads_and_never_hold_are_no_moves() {
+fn moves_that_are_never_legal_are_dropped() {
     check(
         "(role r) (legal r go) (<= (legal r (dream ?x)) (nothing ?x)) (<= terminal (true t)) (goal r 0)",
         expect![[r#"
@@ -308,8 +310,8 @@ fn legal_moves_that_no_rule_reads_and_never_hold_are_no_moves() {
     );
 }
 
-/// A body that hangs together by few variables is decomposed; the same body with all its variables in the head is not.
-/// Both must hold for the same values.
+/// A body whose conditions share few variables is decomposed; the same body with all variables in the head is not. Both
+/// must derive the same values.
 #[test]
 fn decomposition_changes_no_answer() {
     let game = |body: &str| {
@@ -328,11 +330,11 @@ fn decomposition_changes_no_answer() {
         "(<= (all ?a ?b ?c ?d ?f) {long}) (<= (walk ?a) (all ?a ?b ?c ?d ?f))"
     ));
     let moves = |sheet: &str| -> Vec<String> {
-        let program = try_ground(sheet).expect("it is small");
+        let program = try_ground(sheet).expect("the sheet is small");
         let mut moves: Vec<String> = program.roles[0]
             .moves
             .iter()
-            .map(|of| program.term_text(of.term))
+            .map(|mv| program.term_text(mv.term))
             .collect();
         moves.sort_unstable();
         moves
@@ -344,7 +346,8 @@ fn decomposition_changes_no_answer() {
 fn the_same_sheet_gives_the_same_program() {
     let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../games/games");
     for name in ["tic_tac_toe", "connect_four"] {
-        let sheet = std::fs::read_to_string(format!("{games}/{name}.kif")).expect("it is there");
+        let sheet =
+            std::fs::read_to_string(format!("{games}/{name}.kif")).expect("a built-in game exists");
         let text = || {
             let program = ground(&rules(&sheet), &GroundLimits::default(), &|| false);
             program.expect("it grounds").to_string()

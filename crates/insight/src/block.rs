@@ -1,13 +1,13 @@
-//! How true formulas are in 64 states at once, for playouts in the lanes.
+//! Evaluates formulas in fuzzy logic for 64 states at once, for playouts in the lanes.
 //!
-//! The same numbers as those of [`crate::fuzzy`], up to rounding, but every cell of the circuit is a row of numbers, one for each
-//! state, and the whole circuit is computed for all of them in one straight pass; then the tape of each move that is legal in
-//! some of them. Nothing depends on the state before, because neighbours in a block have nothing in common.
+//! The values are those of [`crate::fuzzy`], up to rounding. Here each cell of the circuit is a row of numbers, one per state.
+//! One pass computes the whole circuit for all states, followed by the tape of each move that is legal in some of them. Nothing
+//! is updated incrementally, because the states of a block are unrelated.
 //!
-//! A disjunction is the negation of a product of negations, so with cells that hold the negation of what they stand for, there
-//! is nothing but products. Rows are half as long as a block, so that the cells of common games stay in the cache.
+//! A disjunction is the negation of a product of negations. Cells of disjunctions therefore store the negated value, and every
+//! gate is a product. Rows are half as long as a block, so that the cells of most games fit into the cache.
 //!
-//! In: per fluent and per move the states in which it holds or is legal, as bits. Out: values from 0 to 1.
+//! In: for each fluent and move the states in which it holds or is legal, as bits. Out: values from 0 to 1.
 //!
 //! - Trutman and Schiffel 2015, Creating Action Heuristics for General Game Playing Agents
 
@@ -19,12 +19,12 @@ use crate::circuit::{Circuit, Gate, Input, NONE, Operation};
 use crate::fuzzy::UNKNOWN;
 use crate::persist::Persistence;
 
-/// States of a block.
+/// Number of states of a block.
 pub const BLOCK: usize = 64;
-/// States that are computed at once.
+/// Number of states that are computed at once.
 const WIDTH: usize = 32;
 
-/// The bit of each state of half a block, so that comparing all of them takes few instructions.
+/// The bit of each state of half a block, so that testing all of them takes few instructions.
 pub const BITS: [u32; WIDTH] = {
     let mut bits = [0; WIDTH];
     let mut at = 0;
@@ -35,24 +35,24 @@ pub const BITS: [u32; WIDTH] = {
     bits
 };
 
-/// Values of a cell.
+/// The values of a cell.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Row([f32; WIDTH]);
 
-/// The product of two cells or what they lack to 1.
+/// The product of two cells, or of one minus their values.
 #[derive(Clone, Copy)]
 struct Product {
     left: Input,
     right: Input,
 }
 
-/// A fluent as it is read.
+/// The leaf of a fluent.
 #[derive(Clone, Copy)]
 struct Leaf {
     cell: u32,
     fluent: u32,
-    /// Its value where it holds and where it does not.
+    /// Its value in states where it holds, and where it does not.
     high: f32,
     low: f32,
 }
@@ -66,7 +66,7 @@ pub struct OtherMove {
     pub of: MoveId,
     /// The states in which it is legal.
     pub may: u64,
-    /// The states in which it is the only one.
+    /// The states in which it is the only legal move.
     pub must: u64,
 }
 
@@ -82,14 +82,14 @@ pub struct BlockEvaluator {
     roots: Vec<Input>,
     /// Per move and root.
     tape_roots: Vec<Input>,
-    // Of the block at hand.
-    /// Per leaf: the states in which it holds, and those in which it never will.
+    // The current block.
+    /// Per leaf: the states in which it holds, and those in which it can never hold again.
     masks: Vec<(u64, u64)>,
     values: Vec<Row>,
 }
 
 impl BlockEvaluator {
-    /// None where formulas have loops, or are too large to be written down for each move.
+    /// Returns `None` if the formulas have loops, or are too large for a tape per move.
     pub(crate) fn new(
         circuit: Arc<Circuit>,
         persistence: Arc<Persistence>,
@@ -119,10 +119,10 @@ impl BlockEvaluator {
         });
         let leaves: Vec<Leaf> = leaves.collect();
         let n_cells = circuit.n_cells();
-        let mut is_turned = vec![false; n_cells + circuit.longest_tape];
-        let product = |gate: &Gate, is_turned: &[bool]| {
+        let mut is_negated = vec![false; n_cells + circuit.longest_tape];
+        let product = |gate: &Gate, is_negated: &[bool]| {
             let is_or = u32::from(gate.operation == Operation::Or);
-            let input = |of: Input| of ^ is_or ^ u32::from(is_turned[of as usize / 2]);
+            let input = |input: Input| input ^ is_or ^ u32::from(is_negated[input as usize / 2]);
             Product {
                 left: input(gate.left),
                 right: input(gate.right),
@@ -130,23 +130,24 @@ impl BlockEvaluator {
         };
         let mut gates = Vec::with_capacity(circuit.gates.len());
         for (idx, gate) in circuit.gates.iter().enumerate() {
-            gates.push(product(gate, &is_turned));
-            is_turned[circuit.n_leaves + idx] = gate.operation == Operation::Or;
+            gates.push(product(gate, &is_negated));
+            is_negated[circuit.n_leaves + idx] = gate.operation == Operation::Or;
         }
-        let read = |of: Input, is_turned: &[bool]| of ^ u32::from(is_turned[of as usize / 2]);
+        let read =
+            |input: Input, is_negated: &[bool]| input ^ u32::from(is_negated[input as usize / 2]);
         let roots = circuit.roots.iter();
-        let roots = roots.map(|root| read(root.input, &is_turned)).collect();
+        let roots = roots.map(|root| read(root.input, &is_negated)).collect();
         let mut tapes = Vec::with_capacity(circuit.tapes.len());
         let mut tape_roots = Vec::with_capacity(circuit.tape_roots.len());
         let n_roots = circuit.roots.len();
-        for (of, tape) in circuit.tape_of.iter().enumerate() {
+        for (mv, tape) in circuit.tape_of.iter().enumerate() {
             let tape = tape.start as usize..tape.end as usize;
             for (idx, gate) in circuit.tapes[tape].iter().enumerate() {
-                tapes.push(product(gate, &is_turned));
-                is_turned[n_cells + idx] = gate.operation == Operation::Or;
+                tapes.push(product(gate, &is_negated));
+                is_negated[n_cells + idx] = gate.operation == Operation::Or;
             }
-            let roots = circuit.tape_roots[of * n_roots..][..n_roots].iter();
-            tape_roots.extend(roots.map(|&root| read(root, &is_turned)));
+            let roots = circuit.tape_roots[mv * n_roots..][..n_roots].iter();
+            tape_roots.extend(roots.map(|&root| read(root, &is_negated)));
         }
         let mut values = vec![Row([0.0; WIDTH]); n_cells + circuit.longest_tape];
         values[0] = Row([1.0; WIDTH]);
@@ -163,14 +164,15 @@ impl BlockEvaluator {
         })
     }
 
-    /// Whether it wants to know the legal moves of a role other than its own.
+    /// Whether it needs the legal moves of this other role.
     #[must_use]
     pub fn reads(&self, role: RoleId) -> bool {
         !self.circuit.others[role.idx()].is_empty()
     }
 
-    /// How true the formulas of moves are: row i of `values` is about the i-th move, which is given with the states in which it
-    /// is legal, and says nothing of the others. `holds` has the states in which each fluent holds, `states` those that matter.
+    /// Evaluates the formulas of moves. Row i of `values` is for the i-th move, which is given with the states in which it is
+    /// legal; the values of other states are unspecified. `holds` has the states in which each fluent holds, `states` those
+    /// to evaluate.
     pub fn evaluate(
         &mut self,
         (holds, states): (&[u64], u64),
@@ -192,16 +194,16 @@ impl BlockEvaluator {
                 continue;
             }
             self.load(others, &part);
-            for (&(of, legal), values) in moves.iter().zip(&mut *values) {
+            for (&(mv, legal), values) in moves.iter().zip(&mut *values) {
                 if part(legal & states) != 0 {
                     let values = &mut values[half * WIDTH..][..WIDTH];
-                    self.play(of, values.try_into().expect("half of a block"));
+                    self.play(mv, values.try_into().expect("half of a block"));
                 }
             }
         }
     }
 
-    /// Computes all cells for some states, with no move made.
+    /// Computes all cells for half of the block, before any move.
     fn load(&mut self, others: &[OtherMove], part: &dyn Fn(u64) -> u32) {
         for (leaf, &(holds, blocked)) in self.leaves.iter().zip(&self.masks) {
             let (holds, blocked) = (part(holds), part(blocked));
@@ -236,19 +238,19 @@ impl BlockEvaluator {
         }
     }
 
-    /// Plays the tape of a move.
-    fn play(&mut self, of: MoveId, to: &mut [f32; WIDTH]) {
-        let of = of.0 as usize;
+    /// Runs the tape of a move.
+    fn play(&mut self, mv: MoveId, to: &mut [f32; WIDTH]) {
+        let mv = mv.0 as usize;
         let n_cells = self.circuit.n_cells();
-        let tape = self.circuit.tape_of[of].clone();
+        let tape = self.circuit.tape_of[mv].clone();
         let tape = tape.start as usize..tape.end as usize;
         for (idx, &gate) in self.tapes[tape].iter().enumerate() {
             multiply(&mut self.values, n_cells + idx, gate);
         }
         let n_roots = self.roots.len();
-        let inputs = match self.circuit.own[of] {
+        let inputs = match self.circuit.own[mv] {
             NONE => &self.roots[..],
-            _ => &self.tape_roots[of * n_roots..][..n_roots],
+            _ => &self.tape_roots[mv * n_roots..][..n_roots],
         };
         to.fill(0.0);
         for (root, &input) in self.circuit.roots.iter().zip(inputs) {
@@ -265,7 +267,7 @@ impl BlockEvaluator {
     }
 }
 
-/// Computes a cell from cells before it.
+/// Computes a cell from earlier cells.
 #[inline]
 fn multiply(values: &mut [Row], cell: usize, gate: Product) {
     let (before, rest) = values.split_at_mut(cell);

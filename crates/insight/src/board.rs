@@ -1,14 +1,14 @@
 //! Guesses the board of a game: which fluents fill its cells, and which of their arguments are coordinates.
 //!
-//! A fluent such as `(cell 3 4 x)` belongs to a board if two of its arguments (three or four for boards in space or boards
-//! of boards) say where and the rest says what. Where and what differ in play: in every state a place holds at most one
-//! content, give or take, or, for fluents that say where something is, a content has at most one place. So a few random
-//! games are played, and every choice of arguments that their states do not refute is weighed: coordinates are ordered, places
-//! fill a rectangle, and the fuller the board the better. The fluent with the most places is the board; others with the
-//! same coordinates are drawn beneath it.
+//! A fluent such as `(cell 3 4 x)` belongs to a board if two of its arguments are coordinates (three or four for
+//! three-dimensional boards and boards of boards) and the rest is the content of the cell. Coordinates and contents behave
+//! differently in play. In every state a place holds at most one content, with few exceptions. For fluents that give the
+//! position of a thing, each thing has at most one place. A few random games are played, and every choice of coordinates that
+//! their states do not refute gets a score: coordinates are ordered, places fill a rectangle, and many cells are filled. The
+//! fluent with the most places is the board. Other fluents with the same coordinates are drawn beneath it.
 //!
-//! In: a game, or a machine with its names. Out: a [`Board`], if there is one. Limits: fluents whose coordinates are
-//! within one name or within a nested term are not found; which way is up is convention: the second coordinate, upwards.
+//! In: a game, or a machine with its names. Out: a [`Board`], if there is one. Limits: coordinates within one name or within a
+//! nested term are not found. Directions are a convention: the second coordinate grows upwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,31 +22,31 @@ use crate::sample;
 pub use crate::sample::Effort;
 pub use crate::term::Term;
 
-/// A board: where its cells are and what fills them.
+/// A board: its coordinates and what fills its cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Board {
-    /// The column coordinates from left to right: one list per coordinate, outermost first.
+    /// The values of the column coordinates from left to right: one list per coordinate, outermost first.
     pub columns: Vec<Vec<String>>,
-    /// The row coordinates from top to bottom.
+    /// The values of the row coordinates from top to bottom.
     pub rows: Vec<Vec<String>>,
-    /// What fills the cells; later layers cover earlier ones.
+    /// The fluents that fill the cells. Later layers cover earlier ones.
     pub layers: Vec<Layer>,
 }
 
 /// A fluent that fills cells. Arguments are counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layer {
-    /// Its name.
+    /// The name of the fluent.
     pub fluent: String,
     /// The column coordinates, outermost first.
     pub column: Vec<usize>,
     /// The row coordinates.
     pub row: Vec<usize>,
-    /// What stands in the cell.
+    /// The content of the cell.
     pub content: Vec<usize>,
-    /// A character per content, its arguments joined by blanks. An empty cell has none.
+    /// A character per content, whose arguments are joined by blanks. The content of empty cells has no character.
     pub glyphs: BTreeMap<String, char>,
-    /// The character where there is no content.
+    /// The character of a fluent without content arguments.
     pub glyph: Option<char>,
 }
 
@@ -57,7 +57,9 @@ pub fn guess(game: &Game) -> Option<Board> {
         Some(grounded) => {
             let program = grounded.program();
             let fluents = program.fluents.iter();
-            let all = fluents.map(|of| program.term_text(of.term)).collect();
+            let all = fluents
+                .map(|fluent| program.term_text(fluent.term))
+                .collect();
             (all, NETWORK)
         }
         None => (Vec::<String>::new(), INTERPRETER),
@@ -66,19 +68,19 @@ pub fn guess(game: &Game) -> Option<Board> {
     guess_by(game.rules(), &mut *game.machine(), &fluents, &all, effort)
 }
 
-/// Enough to see most kinds of states, and no time at all on a network.
+/// Enough to see most kinds of states, and very fast on a network.
 pub const NETWORK: Effort = Effort {
     games: 6,
     steps: 100,
 };
-/// The interpreter may take milliseconds for a step.
+/// Fewer steps, because the interpreter may take milliseconds for each.
 pub const INTERPRETER: Effort = Effort {
     games: 2,
     steps: 20,
 };
 
-/// Guesses the board by playing with a machine that is in the initial state. `all` has every fluent that there may be, as
-/// far as known.
+/// Guesses the board by playing on a machine that is in the initial state. `all` has the possible fluents, as far as
+/// known.
 #[must_use]
 pub fn guess_by(
     rules: &Rules,
@@ -107,7 +109,7 @@ struct Family {
     /// The values of each argument.
     domains: Vec<BTreeSet<String>>,
     all: BTreeSet<Row>,
-    /// Those that hold, per sampled state; the initial one first.
+    /// The fluents that hold, per sampled state, starting with the initial state.
     states: Vec<Vec<Row>>,
 }
 
@@ -151,41 +153,44 @@ struct Guess {
     roles: BTreeSet<String>,
 }
 
-/// A way to read a family as cells.
+/// An interpretation of a family as cells.
 struct Reading<'a> {
     family: &'a Family,
-    /// The arguments that are coordinates, from 0.
+    /// The arguments that are coordinates, counted from 0.
     places: Vec<usize>,
     orders: Vec<Order>,
     n_places: usize,
     score: f64,
 }
 
-/// A board has at least so many places.
-const FEWEST_PLACES: usize = 4;
-/// More values are a counter, not a coordinate.
-const MOST_VALUES: usize = 60;
-/// Of a fluent with more arguments, only the first are tried as coordinates.
-const MOST_ARGS: usize = 10;
-/// At least seven of ten fluents are alone at their place. Sheets are not perfect: some leave an old content behind here
-/// and there, and a ghost may stand on its slime.
-const MOST_CROWDING: f64 = 0.3;
-/// The places fill at least this part of a rectangle; those of the English peg solitaire fill two thirds, the dark fields of
-/// a draughts board a half.
-const LEAST_COVERAGE: f64 = 0.4;
+/// Minimum number of places of a board.
+const MIN_PLACES: usize = 4;
+/// Maximum number of values of a coordinate. An argument with more values is a counter.
+const MAX_VALUES: usize = 60;
+/// Only the first arguments of a fluent are tried as coordinates.
+const MAX_ARGS: usize = 10;
+/// Maximum share of fluents that are at a place with another content. It is above 0 because some rulesheets leave an old
+/// content behind, and some allow two things in one cell.
+const MAX_CROWDING: f64 = 0.3;
+/// Minimum share of a rectangle that the places fill. English peg solitaire fills two thirds, the dark squares of a draughts
+/// board one half.
+const MIN_COVERAGE: f64 = 0.4;
 
 impl Guess {
     fn board(&self) -> Option<Board> {
-        let readings = self.families.iter().filter_map(|of| self.reading(of));
+        let readings = self
+            .families
+            .iter()
+            .filter_map(|family| self.reading(family));
         let main = readings.max_by(|a, b| rank(a).total_cmp(&rank(b)))?;
         let axes = Axes::new(&main.orders);
         let beneath = self
             .families
             .iter()
-            .filter(|of| !std::ptr::eq(*of, main.family));
-        let beneath = beneath.filter_map(|of| self.same_coordinates(of, &main));
-        let mut layers: Vec<Layer> = beneath.map(|of| self.layer(&of, &axes)).collect();
-        // Marks beneath the pieces are no letters, so that nobody takes them for pieces.
+            .filter(|family| !std::ptr::eq(*family, main.family));
+        let beneath = beneath.filter_map(|family| self.same_coordinates(family, &main));
+        let mut layers: Vec<Layer> = beneath.map(|reading| self.layer(&reading, &axes)).collect();
+        // Marks beneath the pieces are not letters, so that they do not look like pieces.
         let marks = layers.iter_mut().filter_map(|layer| layer.glyph.as_mut());
         marks
             .zip("+*#~%&@$".chars())
@@ -200,18 +205,18 @@ impl Guess {
         })
     }
 
-    /// The best reading of a family, with as few coordinates as will do.
+    /// The best reading of a family, with as few coordinates as possible.
     fn reading<'a>(&self, family: &'a Family) -> Option<Reading<'a>> {
         let is_coordinate = |arg: &usize| {
             let domain = &family.domains[*arg];
-            (2..=MOST_VALUES).contains(&domain.len())
+            (2..=MAX_VALUES).contains(&domain.len())
                 && !domain.is_subset(&self.roles)
                 && domain.iter().all(|value| !value.starts_with('('))
         };
         let args = (0..family.domains.len()).filter(is_coordinate);
-        let args: Vec<usize> = args.take(MOST_ARGS).collect();
-        // First without any crowding: two coordinates of a board of boards are nearly enough while it is nearly empty.
-        let efforts = [0.0, MOST_CROWDING].map(|crowding| (2..=4).map(move |n| (crowding, n)));
+        let args: Vec<usize> = args.take(MAX_ARGS).collect();
+        // First try without crowding: while a board of boards is nearly empty, two of its four coordinates seem sufficient.
+        let efforts = [0.0, MAX_CROWDING].map(|crowding| (2..=4).map(move |n| (crowding, n)));
         efforts
             .into_iter()
             .flatten()
@@ -219,7 +224,7 @@ impl Guess {
                 let readings = choices(&args, n).into_iter();
                 let readings =
                     readings.filter_map(|places| self.read(family, places, most_crowding));
-                // Of equals the first: coordinates usually come before contents.
+                // Among equal scores the first one wins, because coordinates usually come before contents.
                 readings.reduce(|best, other| {
                     if other.score > best.score {
                         other
@@ -230,7 +235,7 @@ impl Guess {
             })
     }
 
-    /// These arguments as coordinates, unless something speaks against it.
+    /// Reads these arguments as coordinates. Returns `None` if they cannot be coordinates.
     fn read<'a>(
         &self,
         family: &'a Family,
@@ -245,7 +250,7 @@ impl Guess {
         let is_strong = orders.iter().all(|order| order.is_strong);
         let content: Vec<usize> = rest(family, &places);
         let crowding = crowding(family, &places, &content);
-        // Names in no order may be coordinates all the same, but then the board must be beyond doubt.
+        // Names without an order may be coordinates too, but only if everything else is unambiguous.
         if !is_strong && (!has_content || crowding > 0.0) {
             return None;
         }
@@ -256,7 +261,7 @@ impl Guess {
         let n_places = project(&family.all, &places).len();
         let area: usize = orders.iter().map(|order| order.values.len()).product();
         let coverage = n_places as f64 / area as f64;
-        if n_places < FEWEST_PLACES || coverage < LEAST_COVERAGE {
+        if n_places < MIN_PLACES || coverage < MIN_COVERAGE {
             return None;
         }
         let n_rows: usize = family.states.iter().map(Vec::len).sum();
@@ -278,9 +283,9 @@ impl Guess {
         })
     }
 
-    /// A reading of another family with coordinates of the main board.
+    /// A reading of another family with the coordinates of the main board.
     fn same_coordinates<'a>(&self, family: &'a Family, main: &Reading<'_>) -> Option<Reading<'a>> {
-        let args: Vec<usize> = (0..family.domains.len()).take(MOST_ARGS).collect();
+        let args: Vec<usize> = (0..family.domains.len()).take(MAX_ARGS).collect();
         let is_within = |arg: usize, order: &Order| {
             let domain = &family.domains[arg];
             domain.len() > 1 && domain.iter().all(|value| order.values.contains(value))
@@ -289,7 +294,7 @@ impl Guess {
             let mut pairs = places.iter().zip(&main.orders);
             let content = rest(family, places);
             pairs.all(|(&arg, order)| is_within(arg, order))
-                && (crowding(family, places, &content) <= MOST_CROWDING
+                && (crowding(family, places, &content) <= MAX_CROWDING
                     || crowding_of_things(family, places, &content) == 0.0)
         };
         let places = choices(&args, main.places.len()).into_iter().find(fits)?;
@@ -308,8 +313,8 @@ impl Guess {
         let content = rest(family, places);
         let empty = empty_content(family, places, &content);
         let mut contents: Vec<Content> = project(&family.all, &content).into_iter().collect();
-        contents.retain(|of| Some(of) != empty.as_ref());
-        // Roles first: they should get their own letters.
+        contents.retain(|content| Some(content) != empty.as_ref());
+        // Roles come first, so that they get their own letters.
         contents.sort_by_cached_key(|words| {
             let is_role = words.iter().any(|word| self.roles.contains(word));
             let words: Vec<_> = words.iter().map(|word| natural(word)).collect();
@@ -332,7 +337,8 @@ impl Guess {
     }
 }
 
-/// How much of a board a reading is: places that hold something count more than marked ones, and pieces are of few kinds.
+/// How likely a reading is the main board. Places with contents count more than places that are only marked, and a board has
+/// few kinds of pieces.
 fn rank(reading: &Reading<'_>) -> f64 {
     let content = rest(reading.family, &reading.places);
     let weight = match project(&reading.family.all, &content).len() {
@@ -343,7 +349,7 @@ fn rank(reading: &Reading<'_>) -> f64 {
     reading.n_places as f64 * weight * reading.score
 }
 
-/// Which coordinates run to the right and which upwards, by their place among the coordinates.
+/// Which coordinates grow to the right and which upwards, as indexes into the coordinates.
 struct Axes {
     columns: Vec<usize>,
     rows: Vec<usize>,
@@ -354,10 +360,10 @@ impl Axes {
         let len = |axis: usize| orders[axis].values.len();
         let is_number = |axis: usize| orders[axis].values[0].parse::<i64>().is_ok();
         let (columns, rows) = match orders.len() {
-            // As on a chess board, letters run to the right and numbers upwards.
+            // As on a chessboard, letters grow to the right and numbers upwards.
             2 if is_number(0) && !is_number(1) => (vec![1], vec![0]),
             2 => (vec![0], vec![1]),
-            // Of three, the one that differs from the others numbers the boards, otherwise the last.
+            // Of three coordinates, the one with a different size numbers the boards, otherwise the last one.
             3 if len(1) == len(2) && len(0) != len(1) => (vec![0, 1], vec![2]),
             3 => (vec![2, 0], vec![1]),
             _ => (vec![0, 2], vec![1, 3]),
@@ -366,8 +372,7 @@ impl Axes {
     }
 }
 
-/// What stands in cells where nothing stands: if every place holds something in the initial state, give or take one, the
-/// content that is the most frequent there.
+/// The content of empty cells: if nearly every place has a content in the initial state, the most frequent one.
 fn empty_content(family: &Family, places: &[usize], content: &[usize]) -> Option<Content> {
     if content.is_empty() {
         return None;
@@ -382,7 +387,10 @@ fn empty_content(family: &Family, places: &[usize], content: &[usize]) -> Option
     for row in initial {
         *counts.entry(pick(row, content)).or_default() += 1;
     }
-    let mut ranked: Vec<(usize, Content)> = counts.into_iter().map(|(of, n)| (n, of)).collect();
+    let mut ranked: Vec<(usize, Content)> = counts
+        .into_iter()
+        .map(|(content, n)| (n, content))
+        .collect();
     ranked.sort();
     let (most, empty) = ranked.pop()?;
     let second = ranked.pop().map_or(0, |(n, _)| n);
@@ -402,7 +410,7 @@ fn project(rows: &BTreeSet<Row>, args: &[usize]) -> BTreeSet<Row> {
     rows.iter().map(|row| pick(row, args)).collect()
 }
 
-/// Which part of the fluents of all sampled states is at a place where another one is already.
+/// The share of fluents in all sampled states that are at the same place as another one.
 fn crowding(family: &Family, places: &[usize], content: &[usize]) -> f64 {
     if content.is_empty() {
         return 0.0;
@@ -416,7 +424,7 @@ fn crowding(family: &Family, places: &[usize], content: &[usize]) -> f64 {
     n_extra as f64 / n_rows.max(1) as f64
 }
 
-/// The same for places that a thing has: 0 if each is at one place at most.
+/// The same with places and contents swapped: 0 if each thing is at one place at most.
 fn crowding_of_things(family: &Family, places: &[usize], content: &[usize]) -> f64 {
     match content {
         [] => 1.0,
@@ -424,7 +432,7 @@ fn crowding_of_things(family: &Family, places: &[usize], content: &[usize]) -> f
     }
 }
 
-/// All ways to choose `n` of some arguments, in order.
+/// All ways to choose `n` of these arguments, in order.
 fn choices(args: &[usize], n: usize) -> Vec<Vec<usize>> {
     if n == 0 {
         return vec![Vec::new()];
@@ -444,7 +452,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// A game in which a robot puts pieces somewhere, on the fluents of `init`.
+    /// Checks the board of a game in which a robot puts pieces on cells.
     fn check(sheet: &str, expected: &str) {
         let sheet = format!("(role robot) (<= terminal (true done)) (goal robot 0) {sheet}");
         let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
@@ -452,8 +460,11 @@ mod tests {
         let text = match guess(&game.unwrap()) {
             None => "no board".to_owned(),
             Some(board) => {
-                let of_layer = |layer: &Layer| {
-                    let glyphs = layer.glyphs.iter().map(|(of, c)| format!(" {of}={c}"));
+                let layer_text = |layer: &Layer| {
+                    let glyphs = layer
+                        .glyphs
+                        .iter()
+                        .map(|(content, c)| format!(" {content}={c}"));
                     let glyphs: String = glyphs.collect();
                     let Layer {
                         fluent,
@@ -463,7 +474,7 @@ mod tests {
                     } = layer;
                     format!("; {fluent} {column:?} {row:?}{glyphs}")
                 };
-                let layers: String = board.layers.iter().map(of_layer).collect();
+                let layers: String = board.layers.iter().map(layer_text).collect();
                 format!("{:?} {:?}{layers}", board.columns, board.rows)
             }
         };
@@ -486,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_run_to_the_right() {
+    fn letters_grow_to_the_right() {
         let sheet = format!(
             "{INDEX} (file 1 a) (file 2 b) (file 3 c) (succ a b) (succ b c)
              (<= (next (stone ?x ?f)) (does robot (put ?x ?y)) (file ?y ?f))
@@ -499,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_no_board() {
+    fn scores_are_not_a_board() {
         let sheet = format!(
             "{INDEX} (init (score robot 1)) (<= (next (score robot ?x)) (does robot (put ?x ?y)))"
         );

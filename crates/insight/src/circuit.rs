@@ -1,14 +1,14 @@
-//! Formulas laid out for evaluation: gates of two inputs, in an order in which inputs come first.
+//! A circuit that evaluates formulas: gates with two inputs, in topological order.
 //!
 //! Wide conjunctions and disjunctions become balanced trees, so that a change of one part reaches the root through few gates.
-//! What does not depend on a move of the role is put together first: making a move then changes nothing but the gates
-//! above it, and all moves of a state share the rest.
+//! Parts that do not depend on a move of the role are joined first. A move then changes only the gates above it, and all moves
+//! of a state share the rest.
 //!
-//! For each move there is a tape: the gates above it in order, which read cells as they are without any move, or what came
-//! before on the tape. Moves whose tapes would be too long, or hold loops, have none; they change cells and put them back.
+//! Each move has a tape: the gates above it, in order. They read cells as they are before any move, or earlier results on the
+//! tape. Moves whose tapes would be too long or contain loops have no tape; they change cells and restore them.
 //!
-//! The gates of a group of loops stand together, after all that the group needs. In them a disjunction is a maximum: see
-//! [`crate::fuzzy`].
+//! The gates of a group of loops are consecutive and come after all cells that the group reads. In them a disjunction is a
+//! maximum; see [`crate::fuzzy`].
 //!
 //! In: a graph of formulas with roots. Out: a [`Circuit`], immutable and shared.
 
@@ -20,10 +20,10 @@ use agon_engine::{MoveId, RoleId};
 
 use crate::formula::{Formula, Formulas, Group, Node};
 
-/// No leaf.
+/// Stands for a missing leaf.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a gate does with its inputs.
+/// The operation of a gate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
     /// Product.
@@ -36,7 +36,7 @@ pub(crate) enum Operation {
     LoopMax,
 }
 
-/// A value or one minus it: the number of a cell, twice, and one more for the negation.
+/// The value of a cell or one minus it: twice the number of the cell, plus one for the negation.
 pub(crate) type Input = u32;
 
 /// A gate.
@@ -47,53 +47,53 @@ pub(crate) struct Gate {
     pub(crate) right: Input,
 }
 
-/// Gates over leaves. Cells are numbered: leaves first, then gates.
+/// Gates over leaves. The cells are the leaves, followed by the gates.
 pub struct Circuit {
     pub(crate) n_leaves: usize,
     pub(crate) gates: Vec<Gate>,
-    /// Per cell: where the gates that read it end in `readers`.
+    /// Per cell: the end of its part of `readers`.
     reader_ends: Vec<u32>,
     readers: Vec<u32>,
     /// Per fluent: its leaf.
     pub(crate) fluents: Vec<u32>,
     /// Per move of the role: its leaf.
     pub(crate) own: Vec<u32>,
-    /// Per other role and move: its leaf; empty for roles of which no leaf is left.
+    /// Per other role and move: its leaf; empty for roles without leaves.
     pub(crate) others: Vec<Vec<u32>>,
-    /// Cells of the groups of loops.
+    /// The cells of each group of loops.
     pub(crate) groups: Vec<Range<u32>>,
     pub(crate) roots: Vec<Root>,
-    /// Gates of all tapes. Inputs are cells, or places on the tape, which are counted after all cells.
+    /// Gates of all tapes. Inputs are cells, or positions on the tape, which are numbered after all cells.
     pub(crate) tapes: Vec<Gate>,
-    /// Per move of the role: its part of the tapes; empty for a move without a tape.
+    /// Per move of the role: its part of `tapes`; empty for a move without a tape.
     pub(crate) tape_of: Vec<Range<u32>>,
-    /// Per move of the role and root: where the root is found after the tape.
+    /// Per move of the role and root: the input that has the value of the root after the tape.
     pub(crate) tape_roots: Vec<Input>,
     /// Length of the longest tape.
     pub(crate) longest_tape: usize,
 }
 
-/// Gates of all tapes of a role at most, and of one.
-const MOST_TAPES: usize = 3_000_000;
-const MOST_TAPE: usize = 20_000;
+/// Maximum number of gates on all tapes of a role, and on one tape.
+const MAX_TAPES: usize = 3_000_000;
+const MAX_TAPE: usize = 20_000;
 
-/// A goal.
+/// The root of a goal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Root {
     pub(crate) input: Input,
     pub(crate) weight: f64,
 }
 
-/// Sizes that a layout needs to know.
+/// The sizes of a game.
 pub(crate) struct Shape<'a> {
     pub(crate) role: RoleId,
     pub(crate) n_fluents: usize,
-    /// Per role.
+    /// Number of moves per role.
     pub(crate) n_moves: &'a [usize],
 }
 
 impl Circuit {
-    /// Lays out what the roots need.
+    /// Builds the circuit of these roots.
     pub(crate) fn new(formulas: &Formulas, roots: &[(Formula, f64)], shape: &Shape<'_>) -> Circuit {
         let is_needed = formulas.needed(&roots.iter().map(|&(root, _)| root).collect::<Vec<_>>());
         let mut layout = Layout {
@@ -133,13 +133,13 @@ impl Circuit {
         self.gates.len()
     }
 
-    /// Length of a tape, on average.
+    /// Mean length of a tape.
     pub(crate) fn mean_tape(&self) -> usize {
         let n_tapes = self.tape_of.iter().filter(|tape| !tape.is_empty()).count();
         self.tapes.len() / n_tapes.max(1)
     }
 
-    /// Whether each move that matters has a tape, and there are no loops.
+    /// Whether each relevant move has a tape and there are no loops.
     pub(crate) fn has_all_tapes(&self) -> bool {
         let mut moves = self.own.iter().zip(&self.tape_of);
         self.groups.is_empty()
@@ -165,19 +165,19 @@ impl Circuit {
         self.groups[at].clone()
     }
 
-    /// Writes the tapes of all moves, as long as there is room.
+    /// Writes the tapes of all moves, within the limit.
     fn write_tapes(&mut self) {
         let n_cells = self.n_cells();
-        // Per cell: its place among all cells and tapes.
+        // Per cell: its number among the cells and tape positions.
         let mut places: Vec<u32> = (0..n_cells as u32).collect();
         let mut is_above = vec![false; n_cells];
-        let mut n_left = MOST_TAPES;
+        let mut n_left = MAX_TAPES;
         for at in 0..self.own.len() {
             let start = self.tapes.len();
             let above = self.above(self.own[at], &mut is_above, &mut n_left);
             if let Some(above) = above {
                 let leaf = self.own[at] as usize;
-                // The move is made: it is as true as the cell that always is.
+                // The move is made: its leaf has the value of cell 0, which is always 1.
                 places[leaf] = 0;
                 for &cell in &above {
                     let gate = self.gates[cell as usize - self.n_leaves];
@@ -203,10 +203,10 @@ impl Circuit {
         }
     }
 
-    /// The cells above a leaf in order, unless they are many, loops are among them, or there is no room left. To look for
-    /// them takes room too, so that no game takes long.
+    /// The cells above a leaf, in order. Returns `None` if there are too many, if they contain loops, or if the limit is
+    /// reached. Failed attempts count towards the limit too, which bounds the time.
     fn above(&self, leaf: u32, is_above: &mut [bool], n_left: &mut usize) -> Option<Vec<u32>> {
-        if leaf == NONE || *n_left < MOST_TAPE {
+        if leaf == NONE || *n_left < MAX_TAPE {
             return None;
         }
         let mut above = Vec::new();
@@ -218,24 +218,24 @@ impl Circuit {
                     open.push(reader);
                 }
             }
-            if above.len() > MOST_TAPE {
+            if above.len() > MAX_TAPE {
                 break;
             }
         }
         above
             .iter()
             .for_each(|&cell| is_above[cell as usize] = false);
-        *n_left -= above.len().min(MOST_TAPE);
+        *n_left -= above.len().min(MAX_TAPE);
         let is_loop = |&cell: &u32| {
             let operation = self.gates[cell as usize - self.n_leaves].operation;
             matches!(operation, Operation::LoopAnd | Operation::LoopMax)
         };
-        let is_fit = above.len() <= MOST_TAPE && !above.iter().any(is_loop);
+        let is_fit = above.len() <= MAX_TAPE && !above.iter().any(is_loop);
         above.sort_unstable();
         is_fit.then_some(above)
     }
 
-    /// Finds out who reads what.
+    /// Computes the readers of each cell.
     fn index(&mut self) {
         let n_cells = self.n_cells();
         let mut ends = vec![0_u32; n_cells + 1];
@@ -264,18 +264,18 @@ struct Layout<'a> {
     formulas: &'a Formulas,
     role: RoleId,
     is_needed: Vec<bool>,
-    /// Per node: its cell, twice.
+    /// Per node: its input.
     inputs: Vec<Input>,
     /// Per node: whether it depends on a move of the role.
     is_own: Vec<bool>,
     n_leaves: usize,
     gates: Vec<Gate>,
-    /// Per gate: how far it is from the leaves.
+    /// Per gate: its distance from the leaves.
     depths: Vec<u32>,
 }
 
 impl Layout<'_> {
-    /// Gives leaves their cells; cell 0 is always 1.
+    /// Assigns cells to the leaves. Cell 0 is always 1.
     fn leaves(&mut self, shape: &Shape<'_>) -> Circuit {
         let mut circuit = Circuit {
             n_leaves: 0,
@@ -300,14 +300,14 @@ impl Layout<'_> {
             let leaf = self.n_leaves as u32;
             match self.formulas.node(node) {
                 Node::Fluent(fluent) => circuit.fluents[fluent as usize] = leaf,
-                Node::Does(role, MoveId(of)) if role == self.role => {
-                    circuit.own[of as usize] = leaf;
+                Node::Does(role, MoveId(mv)) if role == self.role => {
+                    circuit.own[mv as usize] = leaf;
                     self.is_own[node] = true;
                 }
-                Node::Does(role, MoveId(of)) => {
+                Node::Does(role, MoveId(mv)) => {
                     let leaves = &mut circuit.others[role.idx()];
                     leaves.resize(shape.n_moves[role.idx()], NONE);
-                    leaves[of as usize] = leaf;
+                    leaves[mv as usize] = leaf;
                 }
                 _ => continue,
             }
@@ -330,7 +330,7 @@ impl Layout<'_> {
         self.plain(node..self.formulas.n_nodes());
     }
 
-    /// Gates outside loops.
+    /// Adds gates outside loops.
     fn plain(&mut self, nodes: Range<usize>) {
         let formulas = self.formulas;
         for node in nodes {
@@ -348,18 +348,18 @@ impl Layout<'_> {
         }
     }
 
-    /// Gates of a group of loops; the cells that depend on each other, if any are needed.
+    /// Adds the gates of a group of loops. Returns the cells that depend on each other, if any are needed.
     fn group(&mut self, group: &Group) -> Option<Range<u32>> {
         let formulas = self.formulas;
         let loops = &formulas.loops()[group.loops.clone()];
         let needed: Vec<_> = loops
             .iter()
-            .filter(|of| self.is_needed[of.node as usize])
+            .filter(|entry| self.is_needed[entry.node as usize])
             .collect();
         if needed.is_empty() {
             return None;
         }
-        // Step 1. Which nodes depend on the loops; the others are gates like any.
+        // Step 1. Find the nodes that depend on the loops. The others become ordinary gates.
         let mut is_inside = vec![false; group.nodes.len()];
         let first = group.nodes.start;
         let inside = |part: &Formula, is_inside: &[bool]| {
@@ -381,8 +381,8 @@ impl Layout<'_> {
                 self.plain(node..node + 1);
             }
         }
-        // Step 2. What gates inside need from outside comes before all of them. Nobody asks here which cells depend on
-        // moves: a group that does is settled as a whole.
+        // Step 2. The inputs from outside come before all gates inside. All nodes inside count as dependent on a move,
+        // because a group is always recomputed as a whole.
         let mut outer = vec![Vec::new(); group.nodes.len()];
         for node in group.nodes.clone() {
             if !is_inside[node - first] {
@@ -404,10 +404,10 @@ impl Layout<'_> {
                 }
             }
         }
-        // Step 3. A cell for each loop, then the gates inside.
+        // Step 3. Add a cell for each loop, then the gates inside.
         let start = (self.n_leaves + self.gates.len()) as u32;
-        for of in &needed {
-            self.inputs[of.node as usize] = self.push(Operation::LoopMax, 1, 1);
+        for entry in &needed {
+            self.inputs[entry.node as usize] = self.push(Operation::LoopMax, 1, 1);
         }
         for node in group.nodes.clone() {
             if let (true, Node::And(parts) | Node::Or(parts)) =
@@ -423,16 +423,16 @@ impl Layout<'_> {
                 self.inputs[node] = self.join(operation, inputs);
             }
         }
-        for of in &needed {
-            let gate = (self.inputs[of.node as usize] / 2) as usize - self.n_leaves;
-            let definition = self.input(of.definition);
+        for entry in &needed {
+            let gate = (self.inputs[entry.node as usize] / 2) as usize - self.n_leaves;
+            let definition = self.input(entry.definition);
             self.gates[gate].left = definition;
             self.gates[gate].right = definition;
         }
         Some(start..(self.n_leaves + self.gates.len()) as u32)
     }
 
-    /// A balanced tree over parts: first of those that no move of the role touches, then of the others.
+    /// A balanced tree over parts. Parts that no move of the role changes are joined first.
     fn tree(&mut self, operation: Operation, parts: &[Formula]) -> Input {
         let (own, rest): (Vec<Formula>, Vec<Formula>) =
             parts.iter().partition(|part| self.is_own[part.node()]);
@@ -444,7 +444,7 @@ impl Layout<'_> {
         self.join(operation, inputs)
     }
 
-    /// A tree over inputs in which the shallow ones are joined first.
+    /// A tree over inputs, in which the inputs with the smallest depth are joined first.
     fn join(&mut self, operation: Operation, inputs: Vec<Input>) -> Input {
         let mut heap: BinaryHeap<Reverse<(u32, Input)>> = inputs
             .into_iter()

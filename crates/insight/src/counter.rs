@@ -1,13 +1,12 @@
 //! Step counters: a proof that a game ends.
 //!
-//! Many sheets count steps in the state: `(step 1)` leads to `(step 2)` whatever the roles do, and the last one is terminal.
-//! On ground rules this is a chain of fluents, each of which alone makes the next one true, from one that holds initially
-//! to one that alone makes the state terminal. Conditions besides the fluent itself break the chain: nothing is claimed
-//! that does not hold in every match.
+//! Many rulesheets count steps in the state: `(step 1)` leads to `(step 2)` whatever the moves are, and the last step is
+//! terminal. In ground rules this is a chain of fluents from an initial one to one that alone makes the state terminal, in
+//! which each fluent alone makes the next one true. Further conditions break the chain, so the bound holds in every match.
 
 use agon_ground::{AtomId, GroundProgram, Truth};
 
-/// After how many steps at most every match is over, if a chain of fluents shows it.
+/// The maximum number of steps of a match, if a chain of fluents proves it.
 #[must_use]
 pub fn most_steps(program: &GroundProgram) -> Option<u32> {
     let ends = match program.terminal {
@@ -18,7 +17,7 @@ pub fn most_steps(program: &GroundProgram) -> Option<u32> {
     let n_fluents = program.fluents.len();
     let mut is_end = vec![false; n_fluents];
     ends.into_iter().for_each(|fluent| is_end[fluent] = true);
-    // From each fluent, those that it makes true in the next state.
+    // Per fluent: those that it makes true in the next state.
     let mut leads_to: Vec<Vec<usize>> = vec![Vec::new(); n_fluents];
     for (to, fluent) in program.fluents.iter().enumerate() {
         if let Truth::Atom(next) = fluent.next {
@@ -27,7 +26,7 @@ pub fn most_steps(program: &GroundProgram) -> Option<u32> {
             }
         }
     }
-    // Breadth first: the shortest chain is the best bound.
+    // Breadth-first search: the shortest chain is the best bound.
     let initial = (0..n_fluents).filter(|&idx| program.fluents[idx].is_initial);
     let mut level: Vec<usize> = initial.collect();
     let mut is_seen = vec![false; n_fluents];
@@ -49,7 +48,7 @@ pub fn most_steps(program: &GroundProgram) -> Option<u32> {
     None
 }
 
-/// The fluents each of which alone makes an atom true.
+/// The fluents that each alone make an atom true.
 fn sufficient(program: &GroundProgram, atom: AtomId) -> Vec<usize> {
     let mut found = Vec::new();
     let mut open = vec![atom];
@@ -90,14 +89,14 @@ mod tests {
         (<= (next (at ?n)) (true (at ?n)) (does r stay))";
 
     #[test]
-    fn a_counter_proves_the_end() {
+    fn a_counter_bounds_the_number_of_steps() {
         check(&format!("{STEP} (<= terminal (true (step 3)))"), Some(2));
         let late = "(<= late (true (step 3))) (<= terminal late) (<= terminal (true (at 2)))";
         check(&format!("{STEP} {WALK} {late}"), Some(2));
     }
 
     #[test]
-    fn what_depends_on_moves_proves_nothing() {
+    fn a_chain_that_depends_on_moves_is_not_a_proof() {
         check(&format!("{WALK} (<= terminal (true (at 3)))"), None);
         check(
             &format!("{STEP} {WALK} (<= terminal (true (step 3)) (true (at 3)))"),

@@ -1,9 +1,9 @@
-//! Formulas as a graph in which equal parts are stored once.
+//! A graph of formulas in which equal parts are stored once (hash-consing).
 //!
-//! A formula is a node or its negation. Nodes are fluents, moves, conjunctions and disjunctions of any width, and loops:
-//! atoms that depend on each other in a circle within one state, each with a definition in which it may occur. What is equal
-//! has one number, constants are folded when a node is made, and a node comes after all that it is made of, but for
-//! loops, whose definitions come after them. So every pass over a graph is a walk in the order of the numbers.
+//! A formula is a node or its negation. Nodes are fluents, moves, conjunctions and disjunctions of any width, and loops: atoms
+//! that depend on each other cyclically within one state, each with a definition. Equal nodes have the same number. Constants
+//! are folded when a node is created. A node comes after its parts, except that the definition of a loop comes after the loop.
+//! Every pass over a graph can therefore visit the nodes in the order of their numbers.
 //!
 //! In: parts. Out: formulas, and their text in infix form.
 
@@ -21,11 +21,11 @@ use rustc_hash::FxBuildHasher;
 pub struct Formula(u32);
 
 impl Formula {
-    /// What always holds.
+    /// The formula that always holds.
     pub const TRUE: Formula = Formula(0);
-    /// What never holds.
+    /// The formula that never holds.
     pub const FALSE: Formula = Formula(1);
-    /// What nobody knows; its negation is not known either.
+    /// The formula with unknown value, which is its own negation.
     pub const UNKNOWN: Formula = Formula(2);
 
     pub(crate) fn new(node: usize) -> Formula {
@@ -44,13 +44,13 @@ impl Formula {
         self.0 & 1 == 1
     }
 
-    /// Its negation if asked for.
+    /// The formula, negated if `is_negated`.
     #[must_use]
     pub fn negated_if(self, is_negated: bool) -> Formula {
         if is_negated { !self } else { self }
     }
 
-    /// Its truth, if it is the same everywhere.
+    /// Its value, if it is constant.
     #[must_use]
     pub fn constant(self) -> Option<bool> {
         match self {
@@ -73,20 +73,20 @@ impl Not for Formula {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Node<'a> {
-    /// It holds.
+    /// The constant true.
     True,
-    /// Nobody knows.
+    /// The constant unknown.
     Unknown,
     /// The fluent of this number holds.
     Fluent(u32),
     /// The role makes the move.
     Does(RoleId, MoveId),
-    /// All of these hold.
+    /// The conjunction of these formulas.
     And(&'a [Formula]),
-    /// One of these holds.
+    /// The disjunction of these formulas.
     Or(&'a [Formula]),
     /// The loop of this number.
     Loop(u32),
@@ -99,14 +99,14 @@ pub struct Loop {
     pub atom: AtomId,
     /// Its node.
     pub node: u32,
-    /// When it holds, in terms of the loops of its group among others; the least solution is meant.
+    /// The definition, which may contain the loops of its group. The least solution is meant.
     pub definition: Formula,
 }
 
-/// Loops that depend on each other, and the nodes that were made for them.
+/// Loops that depend on each other, and the nodes of their definitions.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Its loops.
+    /// The loops of the group.
     pub loops: Range<usize>,
     /// All nodes from the first loop to the last part of a definition.
     pub nodes: Range<usize>,
@@ -125,9 +125,9 @@ pub struct Formulas {
 #[derive(Clone, Copy)]
 struct Record {
     kind: Kind,
-    /// Fluent, role, loop, or where its parts begin.
+    /// Fluent, role, loop, or the start of its parts.
     first: u32,
-    /// Move, or where its parts end.
+    /// Move, or the end of its parts.
     second: u32,
 }
 
@@ -143,7 +143,7 @@ enum Kind {
 }
 
 impl Formulas {
-    /// A graph with constants only.
+    /// A graph with only the constants.
     #[must_use]
     pub fn new() -> Formulas {
         let constant = |kind| Record {
@@ -169,7 +169,7 @@ impl Formulas {
         self.parts.len()
     }
 
-    /// What a node is.
+    /// The kind of a node.
     #[must_use]
     pub fn node(&self, node: usize) -> Node<'_> {
         let record = self.nodes[node];
@@ -203,21 +203,21 @@ impl Formulas {
     }
 
     /// The role makes the move.
-    pub fn does(&mut self, role: RoleId, of: MoveId) -> Formula {
-        self.intern(Kind::Does, u32::from(role.0), of.0)
+    pub fn does(&mut self, role: RoleId, mv: MoveId) -> Formula {
+        self.intern(Kind::Does, u32::from(role.0), mv.0)
     }
 
-    /// All of these hold. The list is used up.
+    /// The conjunction of these formulas. Clears the list.
     pub fn and(&mut self, parts: &mut Vec<Formula>) -> Formula {
         self.gate(Kind::And, parts)
     }
 
-    /// One of these holds. The list is used up.
+    /// The disjunction of these formulas. Clears the list.
     pub fn or(&mut self, parts: &mut Vec<Formula>) -> Formula {
         self.gate(Kind::Or, parts)
     }
 
-    /// New loops for atoms that depend on each other; [`Formulas::close`] says what they are.
+    /// Creates loops for atoms that depend on each other. [`Formulas::close`] defines them.
     pub fn open(&mut self, atoms: &[AtomId]) -> Vec<Formula> {
         let first_node = self.nodes.len();
         let first_loop = self.loops.len();
@@ -258,7 +258,7 @@ impl Formulas {
         };
         parts.sort_unstable();
         parts.dedup();
-        // A formula and its negation stand side by side; those of what is not known are the same.
+        // After sorting, a formula and its negation are adjacent. The negation of unknown is unknown.
         let is_settled = parts.contains(&!neutral)
             || parts
                 .windows(2)
@@ -307,7 +307,7 @@ impl Formulas {
         Formula::new(self.nodes.len() - 1)
     }
 
-    /// Marks the nodes that these formulas are made of.
+    /// Marks the nodes that these formulas consist of.
     #[must_use]
     pub fn needed(&self, roots: &[Formula]) -> Vec<bool> {
         let mut is_needed = vec![false; self.nodes.len()];
@@ -343,7 +343,7 @@ fn hash(record: Record, parts: &[Formula]) -> u64 {
 }
 
 fn is_same(one: Record, other: Record, parts: &[Formula]) -> bool {
-    let slice = |of: Record| &parts[of.first as usize..of.second as usize];
+    let slice = |record: Record| &parts[record.first as usize..record.second as usize];
     one.kind == other.kind
         && match one.kind {
             Kind::And | Kind::Or => slice(one) == slice(other),
@@ -353,18 +353,18 @@ fn is_same(one: Record, other: Record, parts: &[Formula]) -> bool {
 
 /// Writes formulas in infix form.
 ///
-/// Small formulas are written out. In large ones, what is used more than once gets a name, and the names are explained in
-/// lines of their own; so are loops, by the name of their atom.
+/// Small formulas are written in full. In large ones, parts that are used more than once get a name, which is defined on a
+/// separate line. Loops are defined in the same way, under the name of their atom.
 pub struct Writer<'a> {
     /// The graph.
     pub formulas: &'a Formulas,
-    /// How a fluent, a move or the atom of a loop is written.
+    /// The text of a fluent, a move or the atom of a loop.
     pub leaf: &'a dyn Fn(Node<'_>) -> String,
-    /// Most lines.
+    /// Maximum number of lines.
     pub most_lines: usize,
 }
 
-/// Formulas of so many leaves are written out whatever they share.
+/// Formulas with up to this number of leaves are written in full.
 const SMALL: u64 = 60;
 
 impl Writer<'_> {
@@ -383,9 +383,8 @@ impl Writer<'_> {
         for (node, _) in is_needed.iter().enumerate().filter(|&(_, &is)| is) {
             let (name, definition) = match self.formulas.node(node) {
                 Node::Loop(at) => {
-                    let of = Formula::new(node);
                     let mut name = String::new();
-                    self.write(of, &names, &mut name);
+                    self.write(Formula::new(node), &names, &mut name);
                     (name, self.formulas.loops[at as usize].definition)
                 }
                 _ if names[node] > 0 => (format!("#{}", names[node]), Formula::new(node)),
@@ -402,7 +401,7 @@ impl Writer<'_> {
         out
     }
 
-    /// Leaves of a formula when it is written out.
+    /// Number of leaves of a formula that is written in full.
     fn size(&self, root: Formula) -> u64 {
         let mut sizes = vec![1_u64; self.formulas.n_nodes()];
         for node in 0..=root.node() {
@@ -414,7 +413,7 @@ impl Writer<'_> {
         sizes[root.node()]
     }
 
-    /// Numbers for gates that are used more than once; 0 for others.
+    /// Numbers for gates that are used more than once, 0 for all others.
     fn names(&self, root: Formula, is_needed: &[bool]) -> Vec<u32> {
         let mut uses = vec![0_u32; self.formulas.n_nodes()];
         for (node, _) in is_needed.iter().enumerate().filter(|&(_, &is)| is) {
@@ -447,7 +446,7 @@ impl Writer<'_> {
         let _ = write!(out, "{sign}#{name}");
     }
 
-    /// Gates nest as deep as the rules do, which is deeper than any stack: this walk has its own.
+    /// Gates nest as deeply as the rules, which may be too deep for recursion, so this walk has an explicit stack.
     fn write_definition(&self, formula: Formula, names: &[u32], out: &mut String) {
         enum Step<'a> {
             Formula(Formula, bool),
@@ -502,13 +501,13 @@ impl Writer<'_> {
         }
     }
 
-    /// The parts of a gate, those of parts of the same kind among them unless they have a name.
-    fn flat(&self, parts: &[Formula], of: Node<'_>, names: &[u32]) -> Vec<Formula> {
+    /// The parts of a gate. Parts of the same kind are flattened, unless they have a name.
+    fn flat(&self, parts: &[Formula], gate: Node<'_>, names: &[u32]) -> Vec<Formula> {
         let mut flat = Vec::new();
         let mut open: Vec<Formula> = parts.iter().rev().copied().collect();
         while let Some(part) = open.pop() {
             let is_inlined = !part.is_negated() && names[part.node()] == 0;
-            match (of, self.formulas.node(part.node())) {
+            match (gate, self.formulas.node(part.node())) {
                 (Node::And(_), Node::And(inner)) | (Node::Or(_), Node::Or(inner)) if is_inlined => {
                     open.extend(inner.iter().rev());
                 }
@@ -526,9 +525,9 @@ mod tests {
     fn text(formulas: &Formulas, root: Formula) -> String {
         let leaf = |node: Node<'_>| match node {
             Node::Fluent(fluent) => format!("f{fluent}"),
-            Node::Does(role, of) => format!("does({},{})", role.0, of.0),
+            Node::Does(role, mv) => format!("does({},{})", role.0, mv.0),
             Node::Loop(at) => format!("loop{at}"),
-            _ => unreachable!("only leaves are asked for"),
+            _ => unreachable!("only leaves have text"),
         };
         Writer {
             formulas,
@@ -539,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_parts_are_one_and_constants_fold() {
+    fn equal_parts_are_shared_and_constants_fold() {
         let mut formulas = Formulas::new();
         let (a, b) = (formulas.fluent(0), formulas.fluent(1));
         let one = formulas.and(&mut vec![a, b, Formula::TRUE]);
@@ -571,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn large_formulas_name_what_they_share() {
+    fn large_formulas_name_shared_parts() {
         let mut formulas = Formulas::new();
         let fluents: Vec<Formula> = (0..100).map(|n| formulas.fluent(n)).collect();
         let shared = formulas.and(&mut fluents[..30].to_vec());
@@ -584,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_are_explained() {
+    fn loops_are_defined_on_separate_lines() {
         let mut formulas = Formulas::new();
         let a = formulas.fluent(0);
         let loops = formulas.open(&[AtomId(5), AtomId(6)]);

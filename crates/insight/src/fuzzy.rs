@@ -1,16 +1,16 @@
-//! How true a formula is in a state, for all legal moves of a role.
+//! Evaluates formulas in fuzzy logic, for all legal moves of a role in a state.
 //!
-//! A conjunction is the product of its parts, a disjunction `a + b − a · b`, a negation `1 − a`; a fluent that holds counts p,
-//! one that does not counts 1 − p. Persistent fluents are certain: one that stays true once it holds counts 1 when it
-//! holds, one that stays false counts 0 when it does not, and so does one that others block. With p = 1 this is
-//! two-valued logic, and the formula of a move tells whether it reaches the goal.
+//! A conjunction is the product of its parts, a disjunction `a + b − a · b`, a negation `1 − a`. A fluent that holds has the
+//! value p, another one 1 − p. Persistent fluents are certain: a fluent that holds and stays true has the value 1, and a fluent
+//! that does not hold and stays false, or is blocked, has the value 0. With p = 1 this is two-valued logic, and the formula of
+//! a move says whether it reaches the goal.
 //!
-//! Where atoms depend on each other within one state, a sum would count the same evidence again and again until everything
-//! is true. There a disjunction is the maximum of its parts, and the least solution is that of the best proof (Knuth 1977): a
-//! chain of stones is as true as its best chain. With p = 1 it is the least model, as it should be.
+//! If atoms depend on each other within one state, sums would count the same evidence again and again until everything is
+//! true. There a disjunction is the maximum of its parts, and the least solution is the value of the best proof (Knuth 1977). In
+//! connection games, for example, it is the value of the best chain of stones. With p = 1 it is the least model.
 //!
-//! The circuit is evaluated once per state with no move made, from what changed since the last state; then each move changes
-//! the cells above it: on its tape, or in place, and then they are put back.
+//! The circuit is evaluated once per state before any move, incrementally from the last state. Then each move changes the
+//! cells above it, either on its tape, or in place and restored afterwards.
 //!
 //! In: states as words, legal moves. Out: values from 0 to 1.
 //!
@@ -27,10 +27,10 @@ use agon_engine::{MoveId, RoleId};
 use crate::circuit::{Circuit, Gate, NONE, Operation};
 use crate::persist::Persistence;
 
-/// How true it is that another role makes a move that it may or may not make.
+/// The value of a move that another role may or may not make.
 pub(crate) const UNKNOWN: f64 = 0.5;
 
-/// Gates that are above a fluent, about, as far as they change.
+/// Estimated number of gates that change with a fluent.
 const GATES_PER_CHANGE: usize = 32;
 
 /// Evaluates the formulas of one role: scratch memory of one thread.
@@ -40,13 +40,13 @@ pub struct Evaluator {
     circuit: Arc<Circuit>,
     persistence: Arc<Persistence>,
     p: f64,
-    // The state at hand, with no move made.
+    // The current state, before any move.
     words: Vec<u64>,
     /// Per role: its moves whose leaves are not 0.
     moves: Vec<Vec<MoveId>>,
     cells: Cells,
     is_new: bool,
-    // Scratch: fluents that are not as they were, and leaves of other roles' moves.
+    // Scratch: changed fluents, and changed leaves of other roles' moves.
     changed: Vec<u32>,
     moved: Vec<(u32, f64)>,
 }
@@ -66,26 +66,26 @@ impl Evaluator {
         }
     }
 
-    /// Whether it wants to know the legal moves of a role other than its own.
+    /// Whether it needs the legal moves of this other role.
     #[must_use]
     pub fn reads(&self, role: RoleId) -> bool {
         !self.circuit.others[role.idx()].is_empty()
     }
 
-    /// Another role has these legal moves in the state that is loaded next. One that has no choice makes its move; of the
-    /// others nobody knows.
+    /// Sets the legal moves of another role in the state that is loaded next. A role without a choice makes its only move; the
+    /// move of other roles is unknown.
     pub fn set_moves(&mut self, role: RoleId, legal: &[MoveId]) {
         let before = std::mem::take(&mut self.moves[role.idx()]);
         if before == legal {
             self.moves[role.idx()] = before;
             return;
         }
-        for of in &before {
-            self.set_move(role, *of, 0.0);
+        for mv in &before {
+            self.set_move(role, *mv, 0.0);
         }
         let value = if legal.len() == 1 { 1.0 } else { UNKNOWN };
-        for of in legal {
-            self.set_move(role, *of, value);
+        for mv in legal {
+            self.set_move(role, *mv, value);
         }
         let mut now = before;
         now.clear();
@@ -93,14 +93,14 @@ impl Evaluator {
         self.moves[role.idx()] = now;
     }
 
-    fn set_move(&mut self, role: RoleId, of: MoveId, value: f64) {
+    fn set_move(&mut self, role: RoleId, mv: MoveId, value: f64) {
         let leaves = &self.circuit.others[role.idx()];
-        if let Some(&leaf) = leaves.get(of.0 as usize).filter(|&&leaf| leaf != NONE) {
+        if let Some(&leaf) = leaves.get(mv.0 as usize).filter(|&&leaf| leaf != NONE) {
             self.moved.push((leaf, value));
         }
     }
 
-    /// Goes to a state.
+    /// Loads a state.
     pub fn load(&mut self, words: &[u64]) {
         if self.is_new {
             self.is_new = false;
@@ -120,7 +120,7 @@ impl Evaluator {
             }
             *old = new;
         }
-        // Where much has changed, to compute all gates in order takes less than to find out which must be.
+        // If much has changed, computing all gates in order is faster than tracking which ones must change.
         let n_changed = self.changed.len() + self.moved.len();
         let is_straight =
             self.circuit.groups.is_empty() && n_changed * GATES_PER_CHANGE > self.circuit.n_gates();
@@ -153,7 +153,7 @@ impl Evaluator {
         blockers.any(|&(other, value)| self.holds(other) == value)
     }
 
-    /// How true a fluent is.
+    /// The value of a fluent.
     fn truth(&self, fluent: u32) -> f64 {
         let known = &self.persistence;
         if self.holds(fluent) {
@@ -169,26 +169,26 @@ impl Evaluator {
         }
     }
 
-    /// How true the formula of a move is in the state that was loaded.
-    pub fn value(&mut self, of: MoveId) -> f64 {
-        let leaf = self.circuit.own[of.0 as usize];
+    /// The value of the formula of a move in the loaded state.
+    pub fn value(&mut self, mv: MoveId) -> f64 {
+        let leaf = self.circuit.own[mv.0 as usize];
         if leaf == NONE {
             return self.root();
         }
-        let tape = self.circuit.tape_of[of.0 as usize].clone();
+        let tape = self.circuit.tape_of[mv.0 as usize].clone();
         if !tape.is_empty() {
-            return self.play(of, tape.start as usize..tape.end as usize);
+            return self.play(mv, tape.start as usize..tape.end as usize);
         }
         self.cells.set_leaf(&self.circuit, leaf, 1.0, false);
         self.cells.settle(&self.circuit, true);
         let value = self.root();
-        self.cells.put_back();
+        self.cells.restore();
         self.cells.put(leaf, 0.0);
         value
     }
 
-    /// Plays the tape of a move.
-    fn play(&mut self, of: MoveId, tape: Range<usize>) -> f64 {
+    /// Runs the tape of a move.
+    fn play(&mut self, mv: MoveId, tape: Range<usize>) -> f64 {
         let circuit = &*self.circuit;
         let values = &mut self.cells.values;
         let first = circuit.n_cells();
@@ -196,7 +196,7 @@ impl Evaluator {
             run(values, first + idx, gate);
         }
         let n_roots = circuit.roots.len();
-        let places = &circuit.tape_roots[of.0 as usize * n_roots..][..n_roots];
+        let places = &circuit.tape_roots[mv.0 as usize * n_roots..][..n_roots];
         let roots = circuit.roots.iter().zip(places);
         roots
             .map(|(root, &place)| root.weight * values[place as usize])
@@ -211,15 +211,15 @@ impl Evaluator {
     }
 }
 
-/// The values of the cells of a circuit, and what must be computed again.
+/// The values of the cells of a circuit, and the cells to be recomputed.
 #[derive(Clone)]
 struct Cells {
-    /// Per input of gates: each cell, and what it lacks to 1.
+    /// Two values per cell: its value v, and 1 − v.
     values: Vec<f64>,
     dirty: Dirty,
-    /// Old values, to be put back.
+    /// Old values, to be restored.
     trail: Vec<(u32, [f64; 2])>,
-    /// Cells of a group of loops that must be computed again.
+    /// Cells of a group of loops that must be recomputed.
     queue: VecDeque<u32>,
     is_queued: Vec<bool>,
 }
@@ -257,7 +257,7 @@ impl Cells {
         self.values[cell as usize * 2 + 1] = 1.0 - value;
     }
 
-    /// Sets a leaf; what reads it must be computed again, unless all is.
+    /// Sets a leaf and marks its readers, unless all gates are recomputed anyway.
     fn set_leaf(&mut self, circuit: &Circuit, leaf: u32, value: f64, is_all: bool) {
         if self.get(leaf) != value {
             self.put(leaf, value);
@@ -267,7 +267,7 @@ impl Cells {
         }
     }
 
-    /// Computes all gates, in a circuit without loops.
+    /// Computes all gates of a circuit without loops.
     fn compute_all(&mut self, circuit: &Circuit) {
         for (cell, &gate) in (circuit.n_leaves..).zip(&circuit.gates) {
             run(&mut self.values, cell, gate);
@@ -275,7 +275,7 @@ impl Cells {
         self.dirty.clear();
     }
 
-    /// Computes what is dirty, and what changes by that. With a trail, old values are written down.
+    /// Recomputes the dirty cells and everything that changes with them. With a trail, old values are recorded.
     fn settle(&mut self, circuit: &Circuit, has_trail: bool) {
         while let Some(cell) = self.dirty.pop() {
             let gate = circuit.gates[cell as usize - circuit.n_leaves];
@@ -294,15 +294,15 @@ impl Cells {
         }
     }
 
-    /// Takes back what was written down.
-    fn put_back(&mut self) {
+    /// Restores the recorded values.
+    fn restore(&mut self) {
         while let Some((cell, old)) = self.trail.pop() {
             self.values[cell as usize * 2..][..2].copy_from_slice(&old);
         }
     }
 
-    /// Finds the least solution of a group of loops, one cell of which is dirty and all others that are come after it. As long
-    /// as values rise, it goes on from the last solution; if one falls, it begins at zero.
+    /// Finds the least solution of a group of loops, whose first dirty cell is `first`. As long as values rise, it continues
+    /// from the last solution; if one falls, it restarts from zero.
     fn settle_group(&mut self, circuit: &Circuit, first: u32, has_trail: bool) {
         let group = circuit.group(first);
         self.enqueue(first);
@@ -358,7 +358,7 @@ impl Cells {
     }
 }
 
-/// Computes a gate outside loops. A disjunction is the negation of a product of negations, so there is nothing to be asked.
+/// Computes a gate outside loops. A disjunction is the negation of a product of negations, so there is no branch.
 #[inline]
 fn run(values: &mut [f64], cell: usize, gate: Gate) {
     let is_or = u32::from(gate.operation == Operation::Or);
@@ -368,7 +368,7 @@ fn run(values: &mut [f64], cell: usize, gate: Gate) {
     pair[1 - is_or as usize] = 1.0 - product;
 }
 
-/// What a gate within loops is.
+/// Computes a gate within loops.
 fn compute(values: &[f64], gate: Gate) -> f64 {
     let (left, right) = (values[gate.left as usize], values[gate.right as usize]);
     match gate.operation {
@@ -377,13 +377,13 @@ fn compute(values: &[f64], gate: Gate) -> f64 {
     }
 }
 
-/// Cells that must be computed again; the lowest comes first.
+/// A set of cells to be recomputed, lowest first.
 #[derive(Clone)]
 struct Dirty {
     bits: Vec<u64>,
-    /// A bit per word of bits that is not 0.
+    /// One bit per nonzero word of `bits`.
     words: Vec<u64>,
-    /// No word of words below this has a bit.
+    /// All entries of `words` below this index are 0.
     low: usize,
 }
 

@@ -1,14 +1,14 @@
-//! One character for each thing that can stand in a cell.
+//! Assigns a character to each content of a cell.
 //!
-//! Numbers are their own character. Where contents are pairs of an owner and a kind (`white pawn`, `wp`), the kind gives
-//! the letter and the owner its case. Otherwise the first letter of a name that is still free.
+//! Numbers below 36 are a single digit or letter. If contents are pairs of an owner and a kind (`white pawn`, `wp`), the kind
+//! gives the letter and the owner its case. Otherwise the first letter of the name that is still free is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A content: its words, one per argument.
+/// A content: one word per argument.
 pub(crate) type Content = Vec<String>;
 
-/// A character for each content, all different. Contents come in order of importance.
+/// A different character for each content. The most important contents come first.
 pub(crate) fn assign(contents: &[Content]) -> BTreeMap<String, char> {
     let texts: Vec<String> = contents.iter().map(|words| words.join(" ")).collect();
     let glyphs = numbers(&texts)
@@ -22,7 +22,7 @@ fn numbers(texts: &[String]) -> Option<Vec<char>> {
     texts.iter().map(digit).collect()
 }
 
-/// The kind as a letter, large for one owner and small for the other.
+/// The kind as a letter, upper case for one owner and lower case for the other.
 fn owned(contents: &[Content]) -> Option<Vec<char>> {
     let pairs: Vec<(String, String)> = contents.iter().map(split).collect::<Option<_>>()?;
     let owners: Vec<&String> = distinct(pairs.iter().map(|(owner, _)| owner));
@@ -39,7 +39,7 @@ fn owned(contents: &[Content]) -> Option<Vec<char>> {
     Some(pairs.iter().map(glyph).collect())
 }
 
-/// Owner and kind: two words, or two characters.
+/// Owner and kind, from two words or two characters.
 fn split(words: &Content) -> Option<(String, String)> {
     match &words[..] {
         [owner, kind] => Some((owner.clone(), kind.clone())),
@@ -61,7 +61,7 @@ fn distinct<'a>(items: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
     seen
 }
 
-/// Letters that differ even without case, if there are enough.
+/// Letters that differ regardless of case, if there are enough.
 fn caseless(texts: &[String]) -> Option<Vec<char>> {
     let mut taken = BTreeSet::new();
     let letter = |text: &String| {
@@ -76,13 +76,13 @@ fn letters(texts: &[String]) -> Vec<char> {
     let mut taken = BTreeSet::new();
     let glyph = |text: &String| {
         let own = text.chars().filter(char::is_ascii_alphanumeric);
-        let large = own.clone().map(|c| c.to_ascii_uppercase());
-        let small = own.map(|c| c.to_ascii_lowercase());
+        let upper = own.clone().map(|c| c.to_ascii_uppercase());
+        let lower = own.map(|c| c.to_ascii_lowercase());
         let any = ('A'..='Z')
             .chain('a'..='z')
             .chain('0'..='9')
             .chain('α'..='ω');
-        let mut free = large.chain(small).chain(any);
+        let mut free = upper.chain(lower).chain(any);
         free.find(|&c| taken.insert(c)).unwrap_or('?')
     };
     texts.iter().map(glyph).collect()
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_content_has_its_character() {
+    fn contents_get_different_characters() {
         check("x, o", "XO");
         check("1, 2, 10", "12a");
         check("white pawn, white king, black pawn, black king", "PKpk");

@@ -1,16 +1,16 @@
-//! Action heuristics from the rules: how near to its goal a move brings a role.
+//! Action heuristics from the rules: how close a move brings a role to its goal.
 //!
 //! ```text
-//! GroundProgram ── turns, persist ──▶ what others do, what stays
+//! GroundProgram ── turns, persist ──▶ waiting moves, persistent fluents
 //!               ── regress ──▶ formulas ── simplify ──▶ the formula of a move
 //!                                       ── circuit ──▶ Circuit ── fuzzy ──▶ values of all legal moves
 //! ```
 //!
-//! The highest goal of each role, taken back by one step and restricted to a move, says when this move reaches the goal at
-//! once. How true that is in fuzzy logic says how much is missing. If the highest goal can tell nothing, the next one below
-//! it is taken; nobody strives for the goal 0.
+//! The highest goal of each role, regressed by one step and restricted to a move, says when this move reaches the goal at
+//! once. Its value in fuzzy logic says how close it is to being true. If the highest goal gives no information, the next
+//! lower one is used, but never goal 0.
 //!
-//! In: a ground game. Out: an [`ActionHeuristic`], immutable and shared, which makes evaluators.
+//! In: a ground game. Out: an [`ActionHeuristic`], immutable and shared, which creates evaluators.
 //!
 //! - Trutman and Schiffel 2015, Creating Action Heuristics for General Game Playing Agents
 
@@ -30,16 +30,16 @@ use crate::simplify::{restrict, tells};
 use crate::term::Term;
 use crate::turns::{Turns, turns};
 
-/// How a heuristic is made.
+/// Options of a heuristic.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Options {
-    /// How true a fluent is that holds; one that does not is 1 − p.
+    /// Truth value of a fluent that holds. A fluent that does not hold has the value 1 − p.
     pub p: f64,
-    /// Whether all goals count, each by its value, and not the highest alone.
+    /// Whether all goals count, weighted by their values, instead of only the highest.
     pub all_goals: bool,
-    /// Whether fluents that others keep false for ever count as false.
+    /// Whether fluents that others keep false forever count as false.
     pub blockers: bool,
-    /// Most nodes and parts of the formulas of a role.
+    /// Maximum number of nodes and parts in the formulas of a role.
     pub most_nodes: usize,
 }
 
@@ -58,30 +58,30 @@ impl Default for Options {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum NoHeuristic {
     /// A goal is too large.
-    #[error("the goal of {role}, taken back by a step, has more than {most} parts")]
+    #[error("the goal of {role}, regressed by one step, has more than {most} parts")]
     TooLarge {
-        /// Whose goal.
+        /// The role of the goal.
         role: String,
         /// The limit.
         most: usize,
     },
     /// The caller asked to stop.
-    #[error("there was no time to make it")]
+    #[error("there was not enough time to build it")]
     Stopped,
 }
 
-/// Goals that are tried until one can tell something.
-const MOST_TRIES: usize = 6;
+/// Maximum number of goals that are tried until one gives information.
+const MAX_TRIES: usize = 6;
 
-/// What the rules tell of moves; see the module comment.
+/// The action heuristic of a game; see the module documentation.
 pub struct ActionHeuristic {
     turns: Turns,
     persistence: Arc<Persistence>,
-    roles: Vec<OfRole>,
+    roles: Vec<RoleHeuristic>,
     p: f64,
 }
 
-struct OfRole {
+struct RoleHeuristic {
     goals: Vec<Goal>,
     formulas: Formulas,
     roots: Vec<(Formula, f64)>,
@@ -90,10 +90,10 @@ struct OfRole {
 }
 
 impl ActionHeuristic {
-    /// Makes the heuristic of a game. `stop` is asked now and then; when it answers true, there is none.
+    /// Builds the heuristic of a game. `stop` is called from time to time; if it returns true, building is cancelled.
     ///
     /// # Errors
-    /// If a goal is too large, or `stop` said so.
+    /// If a goal is too large, or `stop` returned true.
     pub fn new(
         game: &Arc<Grounded>,
         options: &Options,
@@ -107,7 +107,7 @@ impl ActionHeuristic {
         }
         let order = Order::new(program);
         let roles = RoleId::all(program.roles.len())
-            .map(|role| OfRole::new(program, &order, role, &turns, options, stop))
+            .map(|role| RoleHeuristic::new(program, &order, role, &turns, options, stop))
             .collect::<Result<_, _>>()?;
         Ok(ActionHeuristic {
             turns,
@@ -117,7 +117,7 @@ impl ActionHeuristic {
         })
     }
 
-    /// Who moves when, as far as it is known.
+    /// Which roles move in turn, and their waiting moves.
     #[must_use]
     pub fn turns(&self) -> &Turns {
         &self.turns
@@ -129,7 +129,7 @@ impl ActionHeuristic {
         &self.persistence
     }
 
-    /// The goals of a role that its formulas speak of.
+    /// The goals of a role that its formulas are about.
     #[must_use]
     pub fn goals(&self, role: RoleId) -> &[Goal] {
         &self.roles[role.idx()].goals
@@ -159,45 +159,45 @@ impl ActionHeuristic {
         self.roles[role.idx()].circuit.n_gates()
     }
 
-    /// Number of those gates that a move of the role changes, on average.
+    /// Mean number of those gates that a move of the role changes.
     #[must_use]
     pub fn n_gates_per_move(&self, role: RoleId) -> usize {
         self.roles[role.idx()].circuit.mean_tape()
     }
 
-    /// Evaluates the moves of a role.
+    /// An evaluator for the moves of a role.
     #[must_use]
     pub fn evaluator(&self, role: RoleId) -> Evaluator {
         self.evaluator_with(role, self.p)
     }
 
-    /// Evaluates the moves of a role with another p; with 1 this is two-valued logic.
+    /// An evaluator with another p. With p = 1 it computes two-valued logic.
     #[must_use]
     pub fn evaluator_with(&self, role: RoleId, p: f64) -> Evaluator {
         let circuit = Arc::clone(&self.roles[role.idx()].circuit);
         Evaluator::new(circuit, Arc::clone(&self.persistence), p)
     }
 
-    /// Evaluates the moves of a role in many states at once, where formulas have no loops and are not too large.
+    /// An evaluator for many states at once, if the formulas have no loops and are not too large.
     #[must_use]
     pub fn block_evaluator(&self, role: RoleId) -> Option<BlockEvaluator> {
         let circuit = Arc::clone(&self.roles[role.idx()].circuit);
         BlockEvaluator::new(circuit, Arc::clone(&self.persistence), self.p)
     }
 
-    /// The formula of a move in infix form, a line for each goal; long ones are cut after so many lines.
+    /// The formula of a move in infix form, one line per goal, cut after `most_lines` lines.
     #[must_use]
     pub fn formula_text(
         &self,
         program: &GroundProgram,
         role: RoleId,
-        of: MoveId,
+        mv: MoveId,
         most_lines: usize,
     ) -> String {
         let own = &self.roles[role.idx()];
         let mut texts = Vec::new();
         for (&(root, _), goal) in own.roots.iter().zip(&own.goals) {
-            let (formulas, root) = restrict(&own.formulas, root, role, of);
+            let (formulas, root) = restrict(&own.formulas, root, role, mv);
             let leaf = |node: Node<'_>| leaf_text(program, &formulas, node);
             let writer = Writer {
                 formulas: &formulas,
@@ -215,7 +215,7 @@ impl ActionHeuristic {
     }
 }
 
-impl OfRole {
+impl RoleHeuristic {
     fn new(
         program: &GroundProgram,
         order: &Order,
@@ -223,14 +223,14 @@ impl OfRole {
         turns: &Turns,
         options: &Options,
         stop: &dyn Fn() -> bool,
-    ) -> Result<OfRole, NoHeuristic> {
+    ) -> Result<RoleHeuristic, NoHeuristic> {
         let goals = goals(program, role);
         let n_tries = if options.all_goals {
             1
         } else {
-            goals.len().clamp(1, MOST_TRIES)
+            goals.len().clamp(1, MAX_TRIES)
         };
-        let n_moves: Vec<usize> = program.roles.iter().map(|of| of.moves.len()).collect();
+        let n_moves: Vec<usize> = program.roles.iter().map(|role| role.moves.len()).collect();
         let mut best = None;
         for first in 0..n_tries {
             let end = if options.all_goals {
@@ -258,7 +258,7 @@ impl OfRole {
                 break;
             }
         }
-        let (tried, formulas, roots, tells) = best.expect("something was tried");
+        let (tried, formulas, roots, tells) = best.expect("at least one goal was tried");
         let weight = |goal: Goal| {
             if options.all_goals {
                 f64::from(goal.value()) / 100.0
@@ -274,7 +274,7 @@ impl OfRole {
             n_fluents: program.fluents.len(),
             n_moves: &n_moves,
         };
-        Ok(OfRole {
+        Ok(RoleHeuristic {
             goals,
             circuit: Arc::new(Circuit::new(&formulas, &roots, &shape)),
             formulas,
@@ -284,7 +284,7 @@ impl OfRole {
     }
 }
 
-/// The goals of a role above 0 that do not always hold, best first.
+/// The goals of a role above 0 that are not constant, best first.
 fn goals(program: &GroundProgram, role: RoleId) -> Vec<(Goal, Truth)> {
     let goals = program.roles[role.idx()].goals.iter();
     let value = |term| match program.terms.view(term) {
@@ -305,18 +305,18 @@ fn leaf_text(program: &GroundProgram, formulas: &Formulas, node: Node<'_>) -> St
             let term = program.term_text(program.fluents[fluent as usize].term);
             format!("true({})", infix(&term))
         }
-        Node::Does(role, of) => {
+        Node::Does(role, mv) => {
             let role = &program.roles[role.idx()];
-            let of = program.term_text(role.moves[of.0 as usize].term);
+            let mv = program.term_text(role.moves[mv.0 as usize].term);
             let name = program.term_text(role.name);
-            format!("does({},{})", infix(&name), infix(&of))
+            format!("does({},{})", infix(&name), infix(&mv))
         }
         Node::Loop(at) => infix(&program.atom_text(formulas.loops()[at as usize].atom)),
         _ => String::new(),
     }
 }
 
-/// A term in infix form, if it can be read.
+/// A term in infix form, or the text unchanged if it is not a term.
 fn infix(text: &str) -> String {
     fn write(term: &Term) -> String {
         if term.args.is_empty() {

@@ -1,9 +1,9 @@
-//! What the rules of a game tell before anybody thinks about a move.
+//! Analysis of the rules of a game before play.
 //!
-//! Rules name no board, no cells and no pieces; people and heuristics want them all the same. Each module finds one such
-//! thing from the rules and a few random games, never from names that happen to be usual.
+//! GDL has no notion of a board, a cell or a piece, but user interfaces and heuristics need them. Each module finds one such
+//! concept from the rules and a few random games, and never relies on common names such as `cell`.
 //!
-//! **Invariant:** no I/O, no clock; random games have fixed seeds, so the same rules give the same answer.
+//! **Invariant:** no I/O, no clock. Random games have fixed seeds, so the same rules give the same result.
 
 pub mod block;
 pub mod board;

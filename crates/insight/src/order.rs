@@ -1,18 +1,18 @@
-//! In which order do the values of a coordinate come?
+//! The order of the values of a coordinate.
 //!
-//! Numbers by value. Others by a relation of the sheet that links them all in one chain, as `succ` facts do, whatever it
-//! is called. What no relation links comes in the order of its text, numbers in it by value.
+//! Numbers are ordered by value. Other values are ordered by a relation of the rulesheet that links all of them in one chain,
+//! as `succ` facts do, whatever its name is. Without such a relation they are sorted as text, with numbers in it by value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_gdl::{RelationId, Rules, Term};
 
-/// An order of values.
+/// Values in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Order {
     /// From first to last.
     pub(crate) values: Vec<String>,
-    /// The values are numbers, linked by a relation, or neighbours in the alphabet: they look like coordinates.
+    /// Whether the values look like coordinates: numbers, linked by a relation, or consecutive letters.
     pub(crate) is_strong: bool,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Order {
 pub(crate) struct Links(Vec<BTreeMap<String, Vec<String>>>);
 
 impl Links {
-    /// The binary relations that are given as facts.
+    /// The binary relations that are defined by facts.
     pub(crate) fn new(rules: &Rules) -> Links {
         let mut by_relation: BTreeMap<RelationId, BTreeMap<String, Vec<String>>> = BTreeMap::new();
         let facts = rules.rules.iter().filter(|rule| rule.body.is_empty());
@@ -43,7 +43,7 @@ impl Links {
         }
         let chains = self.0.iter().filter_map(|links| chain(links, values));
         if let Some(mut chain) = chains.into_iter().next() {
-            // A relation like `pred` links h to g; then the alphabet tells which end is the first.
+            // A relation like `pred` links h to g. The alphabet then decides which end comes first.
             if chain.iter().rev().eq(&sorted) {
                 chain.reverse();
             }
@@ -63,7 +63,7 @@ fn strong(values: Vec<String>) -> Order {
     }
 }
 
-/// The values as one path along the links, if they are one.
+/// The values as one path along the links; `None` if they do not form one.
 fn chain(links: &BTreeMap<String, Vec<String>>, values: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut next: BTreeMap<&str, &str> = BTreeMap::new();
     let mut is_reached: BTreeSet<&str> = BTreeSet::new();
@@ -76,7 +76,9 @@ fn chain(links: &BTreeMap<String, Vec<String>>, values: &BTreeSet<String>) -> Op
         }
         next.insert(from, to);
     }
-    let mut firsts = values.iter().filter(|of| !is_reached.contains(of.as_str()));
+    let mut firsts = values
+        .iter()
+        .filter(|value| !is_reached.contains(value.as_str()));
     let mut at = firsts.next()?.as_str();
     let mut path = vec![at.to_owned()];
     while let Some(&to) = next.get(at) {
@@ -86,7 +88,7 @@ fn chain(links: &BTreeMap<String, Vec<String>>, values: &BTreeSet<String>) -> Op
     (path.len() == values.len()).then_some(path)
 }
 
-/// Single letters without a gap, at least four; or one prefix with numbers.
+/// Whether the values are at least four consecutive letters, or numbers with a common prefix.
 fn are_neighbours(sorted: &[String]) -> bool {
     let letters: Option<Vec<u32>> = sorted
         .iter()
@@ -107,7 +109,7 @@ fn are_neighbours(sorted: &[String]) -> bool {
     stems.len() == 1 && sorted.iter().all(has_number)
 }
 
-/// A key by which `a2` comes before `a10`.
+/// A sort key by which `a2` comes before `a10`.
 pub(crate) fn natural(text: &str) -> (i64, String, i64) {
     if let Ok(number) = text.parse() {
         return (number, String::new(), 0);
@@ -131,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_by_value() {
+    fn numbers_are_ordered_by_value() {
         check("", "10 9 1", "1 9 10!");
     }
 
     #[test]
-    fn links_order_what_text_does_not() {
+    fn links_take_precedence_over_text() {
         check(
             "(then low mid) (then mid high)",
             "low mid high",
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_neighbours_in_the_alphabet() {
+    fn consecutive_letters_look_like_coordinates() {
         check("", "d b a c", "a b c d!");
         check("", "x o", "o x");
         check("", "r10 r2", "r2 r10!");

@@ -1,11 +1,11 @@
-//! Persistent fluents: those that once true stay true, or once false stay false, whatever anybody does.
+//! Persistent fluents: once true they stay true, or once false they stay false, whatever the moves are.
 //!
-//! Proven by induction over the `next` rules, with three values: if a fluent holds and nothing else is known of the state, and
-//! its `next` atom must hold, it holds for ever. Of moves it is known that they are legal: one whose legality is refuted
-//! by what is assumed is not made. What cannot be decided within the budget is not claimed.
+//! The proof is by induction over the `next` rules in three-valued logic. Assume that a fluent holds and that nothing else is
+//! known about the state. If its `next` atom must then hold, the fluent holds forever. Moves are legal, so a move whose
+//! legality is refuted by the assumptions is not made. If the budget runs out, the fluent does not count as persistent.
 //!
-//! A fluent can also be blocked: it does not hold, another one has come to stay, and together that refutes its `next` atom.
-//! A cell that is marked by the opponent, and will be for ever, is never going to be mine.
+//! A fluent can also be blocked: it does not hold, another fluent is persistent, and together this refutes its `next` atom. For
+//! example, a cell with a permanent mark of the opponent can never get our mark.
 //!
 //! In: a ground program. Out: [`Persistence`].
 //!
@@ -14,26 +14,26 @@
 
 use agon_ground::{AtomId, GroundProgram, Truth};
 
-/// Literals looked at for one question, for all questions about persistence, and for all about what blocks.
-const MOST_PER_QUESTION: u64 = 200_000;
-const MOST: u64 = 12_000_000;
-const MOST_BLOCKING: u64 = 4_000_000;
-/// Rules that chain deeper are not followed.
-const MOST_DEPTH: u32 = 200;
+/// Maximum number of literals visited for one proof, for all persistence proofs, and for all blocking proofs.
+const MAX_PER_PROOF: u64 = 200_000;
+const MAX_PERSISTENCE: u64 = 12_000_000;
+const MAX_BLOCKING: u64 = 4_000_000;
+/// Chains of rules are followed up to this depth.
+const MAX_DEPTH: u32 = 200;
 
-/// What stays as it is.
+/// Which fluents are persistent, and which fluents block others.
 #[derive(Clone, Default, Debug)]
 pub struct Persistence {
     stays_true: Vec<bool>,
     stays_false: Vec<bool>,
-    /// Per fluent: fluents with the values at which they block it.
+    /// Per fluent: the fluents that block it, with the value at which they do.
     blockers: Vec<Vec<(u32, bool)>>,
-    /// Per fluent: those that it may block.
+    /// Per fluent: the fluents that it may block.
     blocks: Vec<Vec<u32>>,
 }
 
 impl Persistence {
-    /// Nothing is known.
+    /// No fluent is known to be persistent.
     #[must_use]
     pub fn none(n_fluents: usize) -> Persistence {
         Persistence {
@@ -56,7 +56,7 @@ impl Persistence {
         self.stays_false[fluent as usize]
     }
 
-    /// Fluents with the values at which they keep a fluent false that is false.
+    /// The fluents that keep a false fluent false, with the value at which they do.
     #[must_use]
     pub fn blockers(&self, fluent: u32) -> &[(u32, bool)] {
         &self.blockers[fluent as usize]
@@ -67,13 +67,13 @@ impl Persistence {
         &self.blocks[fluent as usize]
     }
 
-    /// Number of pairs of a fluent and one that blocks it.
+    /// Number of pairs of a fluent and its blocker.
     #[must_use]
     pub fn n_blockers(&self) -> usize {
         self.blockers.iter().map(Vec::len).sum()
     }
 
-    /// The same without what blocks.
+    /// The same without blockers.
     #[must_use]
     pub fn without_blockers(mut self) -> Persistence {
         self.blockers.iter_mut().for_each(Vec::clear);
@@ -82,7 +82,7 @@ impl Persistence {
     }
 }
 
-/// Finds what is persistent.
+/// Finds the persistent fluents.
 #[must_use]
 pub fn persistence(program: &GroundProgram) -> Persistence {
     let n_fluents = program.fluents.len();
@@ -92,7 +92,7 @@ pub fn persistence(program: &GroundProgram) -> Persistence {
         known: vec![None; program.n_atoms() as usize],
         touched: Vec::new(),
         left: 0,
-        left_in_all: MOST,
+        left_in_all: MAX_PERSISTENCE,
     };
     for fluent in 0..n_fluents {
         let holds_next = |prover: &mut Prover<'_>, value| {
@@ -102,7 +102,7 @@ pub fn persistence(program: &GroundProgram) -> Persistence {
         found.stays_true[fluent] = holds_next(&mut prover, true) == Some(true);
         found.stays_false[fluent] = holds_next(&mut prover, false) == Some(false);
     }
-    prover.left_in_all = MOST_BLOCKING;
+    prover.left_in_all = MAX_BLOCKING;
     for fluent in 0..n_fluents as u32 {
         if !found.stays_false(fluent) {
             let blockers = prover.blockers(fluent, &found);
@@ -115,7 +115,7 @@ pub fn persistence(program: &GroundProgram) -> Persistence {
     found
 }
 
-/// What is known of an atom; open ones are being worked at.
+/// `None`: not evaluated yet. `Some(None)`: unknown, or in progress. `Some(Some(value))`: proven.
 type Known = Option<Option<bool>>;
 
 struct Prover<'a> {
@@ -135,10 +135,10 @@ impl Prover<'_> {
             self.known[fluent as usize] = Some(Some(value));
             self.touched.push(AtomId(fluent));
         }
-        self.left = MOST_PER_QUESTION.min(self.left_in_all);
+        self.left = MAX_PER_PROOF.min(self.left_in_all);
     }
 
-    /// Whether a fluent holds in the next state, if that is certain.
+    /// Whether a fluent holds in the next state, if that is proven.
     fn next(&mut self, fluent: usize) -> Option<bool> {
         let before = self.left;
         let holds = self.truth(self.program.fluents[fluent].next, 0);
@@ -160,9 +160,9 @@ impl Prover<'_> {
             return known;
         }
         self.touched.push(atom);
-        // What needs itself is not known; that is never wrong.
+        // An atom that depends on itself counts as unknown, which is always sound.
         self.known[at] = Some(None);
-        let holds = if at < self.program.fluents.len() || depth >= MOST_DEPTH {
+        let holds = if at < self.program.fluents.len() || depth >= MAX_DEPTH {
             None
         } else if self.program.is_derived(atom) {
             self.derived(atom, depth)
@@ -175,12 +175,12 @@ impl Prover<'_> {
     }
 
     fn legal(&self, does: AtomId) -> Truth {
-        let of = |role: &agon_ground::Role| {
+        let find = |role: &agon_ground::Role| {
             let first = role.moves.first()?.does.0;
             role.moves.get(does.0.checked_sub(first)? as usize).copied()
         };
-        let found = self.program.roles.iter().find_map(of);
-        found.map_or(Truth::Never, |of| of.legal)
+        let found = self.program.roles.iter().find_map(find);
+        found.map_or(Truth::Never, |mv| mv.legal)
     }
 
     fn derived(&mut self, atom: AtomId, depth: u32) -> Option<bool> {
@@ -211,7 +211,7 @@ impl Prover<'_> {
         if is_open { None } else { Some(false) }
     }
 
-    /// What keeps a fluent false.
+    /// The fluents that keep a fluent false.
     fn blockers(&mut self, fluent: u32, found: &Persistence) -> Vec<(u32, bool)> {
         self.assume(&[(fluent, false)]);
         if self.next(fluent as usize) == Some(true) {
@@ -228,7 +228,7 @@ impl Prover<'_> {
             let fails = found.stays_false(other).then_some((other, false));
             holds.into_iter().chain(fails)
         });
-        // More assumptions decide more: a set that refutes nothing has no blocker in it, others are halved.
+        // More assumptions decide more. A set that refutes nothing contains no blocker; other sets are halved.
         let mut open: Vec<Vec<(u32, bool)>> = vec![candidates.collect()];
         let mut blockers = Vec::new();
         while let Some(mut set) = open.pop() {
@@ -253,7 +253,7 @@ impl Prover<'_> {
 mod tests {
     use super::*;
 
-    /// The fluents that stay true, those that stay false, and what blocks.
+    /// Checks the fluents that stay true, those that stay false, and the blockers.
     fn check(sheet: &str, expected: [&str; 3]) {
         let sheet = format!("(role r) (goal r 0) (<= terminal (true z)) {sheet}");
         let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
@@ -283,17 +283,17 @@ mod tests {
     }
 
     #[test]
-    fn what_frames_alone_keep_stays_true_and_what_nothing_makes_stays_false() {
+    fn frame_rules_keep_fluents_true_and_fluents_without_a_cause_stay_false() {
         let sheet = "(init b) (<= (legal r put) (true b)) (legal r wait)
             (<= (next x) (true b) (does r put)) (<= (next x) (true x))
             (<= (next b) (true b) (not (does r put)))";
-        // Once the blank is gone and there is no x, there never will be one.
+        // Without a blank and without an x there can never be an x.
         check(sheet, ["x", "b", "x by ~b"]);
     }
 
     #[test]
-    fn moves_that_cannot_be_legal_are_not_made() {
-        // A stone could be taken by a move that is legal only where there is none.
+    fn moves_that_cannot_be_legal_are_ignored() {
+        // The only move that takes a stone is legal only where there is no stone.
         let sheet =
             "(init (free 1)) (<= (legal r (take 1)) (not (true (stone 1)))) (legal r (put 1)) 
             (<= (next (stone 1)) (does r (put 1)))
@@ -303,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_is_neither() {
+    fn fluents_that_alternate_are_not_persistent() {
         let sheet = "(init a) (legal r go) (<= (next b) (true a)) (<= (next a) (true b))";
         check(sheet, ["", "", ""]);
     }
 
     #[test]
-    fn others_may_block_for_ever() {
+    fn persistent_fluents_block_others() {
         let sheet = "(init a) (<= (legal r (take ?c)) (colour ?c) (not gone)) (legal r wait) (colour red) (colour blue)
             (<= gone (true (cell ?c))) 
             (<= (next (cell ?c)) (does r (take ?c))) (<= (next (cell ?c)) (true (cell ?c)))";

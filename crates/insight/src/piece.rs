@@ -1,13 +1,13 @@
-//! Finds the pieces of a board game: what stands on which place, whose it is, and what a move does with it.
+//! Finds the pieces of a board game: which piece is on which place, its owner, and the effect of moves.
 //!
-//! A fluent of the board says that a piece of some kind stands on a place. What a move does is seen in random games: of all
-//! ways to read a place from the arguments of a move, the one where a piece arrives is where it goes *to*, the one that a
-//! piece leaves is where it comes *from*, and other places that the arguments name are those it passes *over*. Where a piece
-//! half-way usually vanishes, as in draughts, that place is passed over too. A kind belongs to the role whose moves bring
-//! it to their place. Names mean nothing, but a content that contains a role is that role's.
+//! A fluent of the board says that a piece of some kind is on a place. The effect of moves is observed in random games. Among
+//! all ways to read a place from the arguments of a move, the place where a piece arrives is *to*, the place that a piece
+//! leaves is *from*, and other places in the arguments are *over*. If a piece half-way usually vanishes, as in draughts, that
+//! place is *over* as well. A kind belongs to the role whose moves bring it to their target. Names are ignored, except that a
+//! content that contains the name of a role belongs to that role.
 //!
-//! In: a game that grounds. Out: [`Pieces`], if it has a board. Limits: moves that name a place by one coordinate, as in
-//! Connect Four, lead nowhere.
+//! In: a game that grounds. Out: [`Pieces`], if it has a board. Limits: moves with a single coordinate, as in Connect Four,
+//! have no target.
 //!
 //! - Finnsson and Björnsson 2011, CadiaPlayer: Search-Control Techniques (templates for piece types and cells)
 
@@ -33,13 +33,13 @@ pub struct KindId(pub u16);
 /// A kind of piece.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kind {
-    /// As the rules call it.
+    /// Its name in the rules.
     pub name: String,
-    /// Whose it is, if it is somebody's.
+    /// The role that owns it, if any.
     pub owner: Option<RoleId>,
 }
 
-/// Where a move begins and ends.
+/// The places that a move involves.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Path {
     /// The place that a piece leaves.
@@ -57,14 +57,14 @@ pub struct Pieces {
     pub places: Vec<String>,
     /// The kinds of pieces.
     pub kinds: Vec<Kind>,
-    /// Per fluent of the ground program: what stands where if it holds.
+    /// Per fluent of the ground program: the place and the piece that it puts there.
     pub fluents: Vec<Option<(PlaceId, KindId)>>,
-    /// Per role and move.
+    /// Per role and move: its places.
     pub paths: Vec<Vec<Path>>,
 }
 
 impl Pieces {
-    /// Whether some role has several kinds of pieces, and some move takes a piece from one place to another.
+    /// Whether some role has several kinds of pieces, and some move moves a piece from one place to another.
     #[must_use]
     pub fn has_types(&self) -> bool {
         let n_kinds = |role: RoleId| {
@@ -76,7 +76,7 @@ impl Pieces {
             && self.paths.iter().flatten().any(moves_pieces)
     }
 
-    /// Whether some move brings a piece to a place, and some piece is somebody's.
+    /// Whether some move brings a piece to a place, and some kind has an owner.
     #[must_use]
     pub fn has_cells(&self) -> bool {
         let arrives = |path: &Path| path.to.is_some();
@@ -85,18 +85,18 @@ impl Pieces {
     }
 }
 
-/// Enough to see every kind of move.
+/// Number of random games, enough to see nearly every kind of move.
 const N_GAMES: u64 = 16;
-/// A game is left after so many steps.
+/// Maximum number of steps per game.
 const N_STEPS: u32 = 120;
-/// More places are no board.
-const MOST_PLACES: usize = 4096;
-/// Of moves with more arguments only the first are looked at.
-const MOST_ARGS: usize = 8;
-/// In so many of its moves a piece must arrive at a place, or leave it.
-const LEAST_SHARE: f64 = 0.6;
-/// So many of the pieces that arrive must be brought by one role to be its own.
-const LEAST_OWNED: f64 = 0.8;
+/// Maximum number of places of a board.
+const MAX_PLACES: usize = 4096;
+/// Maximum number of arguments of a move that are considered.
+const MAX_ARGS: usize = 8;
+/// Minimum share of the moves of a kind in which a piece must arrive at a place, or leave it.
+const MIN_SHARE: f64 = 0.6;
+/// Minimum share of the arriving pieces of a kind that one role must bring to own it.
+const MIN_OWNED: f64 = 0.8;
 
 /// Finds the pieces of a game.
 #[must_use]
@@ -118,13 +118,13 @@ pub fn find(game: &Game) -> Option<Pieces> {
                 owner,
             })
             .collect(),
-        places: squares.places.iter().map(|of| of.join(" ")).collect(),
+        places: squares.places.iter().map(|place| place.join(" ")).collect(),
         fluents: squares.fluents,
         paths,
     })
 }
 
-/// The places of a board, and which fluents put what on them.
+/// The places of a board, and which fluents put which pieces on them.
 struct Squares {
     /// The values of each coordinate, in the order of the main fluent.
     axes: Vec<BTreeMap<String, usize>>,
@@ -136,7 +136,7 @@ struct Squares {
     fluents: Vec<Option<(PlaceId, KindId)>>,
 }
 
-/// A fluent as a layer of the board reads it.
+/// A fluent, read as a cell of a layer.
 struct Square {
     fluent: usize,
     layer: usize,
@@ -150,14 +150,15 @@ impl Squares {
         let order = order(layers.last()?);
         let program = grounded.program();
         let mut squares = Vec::new();
-        for (fluent, of) in program.fluents.iter().enumerate() {
-            let Some(term) = Term::read(&program.term_text(of.term)) else {
+        for (idx, fluent) in program.fluents.iter().enumerate() {
+            let Some(term) = Term::read(&program.term_text(fluent.term)) else {
                 continue;
             };
-            let read = |(layer, of): (usize, &&Layer)| square(fluent, layer, of, &order, &term);
+            let read =
+                |(layer_idx, layer): (usize, &&Layer)| square(idx, layer_idx, layer, &order, &term);
             squares.extend(layers.iter().enumerate().find_map(read));
         }
-        // Fluents that share places say what stands there, others only where.
+        // If layers share places, the names of their fluents are part of the kind.
         let names_kinds = layers.len() > 1 && share_places(&squares);
         let axes: Vec<&Vec<String>> = board.columns.iter().chain(&board.rows).collect();
         let axis = |&axis: &usize| axes[axis].iter().cloned().zip(0..).collect();
@@ -187,7 +188,7 @@ impl Squares {
         (!found.places.is_empty()).then_some(found)
     }
 
-    /// The places half-way between those that follow each other on a path.
+    /// The places half-way between consecutive places of a path.
     fn between(&self, path: &Path) -> Vec<PlaceId> {
         let (Some(from), Some(to)) = (path.from, path.to) else {
             return Vec::new();
@@ -210,7 +211,7 @@ impl Squares {
 
     fn place_or_new(&mut self, place: &[String]) -> Option<PlaceId> {
         let axes = self.axes.iter().zip(place);
-        let key: Option<Vec<usize>> = axes.map(|(axis, of)| axis.get(of).copied()).collect();
+        let key: Option<Vec<usize>> = axes.map(|(axis, value)| axis.get(value).copied()).collect();
         let key = key?;
         let next = PlaceId(self.places.len() as u16);
         let id = *self.ids.entry(key.clone()).or_insert(next);
@@ -218,11 +219,11 @@ impl Squares {
             self.places.push(place.to_vec());
             self.keys.push(key);
         }
-        (self.places.len() <= MOST_PLACES).then_some(id)
+        (self.places.len() <= MAX_PLACES).then_some(id)
     }
 }
 
-/// The layers that have pieces: the main one, and those of the same contents beneath it.
+/// The layers with pieces: the main one, and those beneath it with the same contents.
 fn layers(board: &Board) -> Vec<&Layer> {
     let Some((main, beneath)) = board.layers.split_last() else {
         return Vec::new();
@@ -239,7 +240,7 @@ fn layers(board: &Board) -> Vec<&Layer> {
     layers
 }
 
-/// The coordinates, columns and then rows, in the order in which the fluent has them.
+/// The coordinates (first columns, then rows) in the order of the arguments of the fluent.
 fn order(layer: &Layer) -> Vec<usize> {
     let args: Vec<usize> = layer.column.iter().chain(&layer.row).copied().collect();
     let mut order: Vec<usize> = (0..args.len()).collect();
@@ -247,23 +248,29 @@ fn order(layer: &Layer) -> Vec<usize> {
     order
 }
 
-fn square(fluent: usize, layer: usize, of: &Layer, order: &[usize], term: &Term) -> Option<Square> {
-    let n_args = of.column.len() + of.row.len() + of.content.len();
-    if term.name != of.fluent || term.args.len() != n_args {
+fn square(
+    fluent: usize,
+    layer_idx: usize,
+    layer: &Layer,
+    order: &[usize],
+    term: &Term,
+) -> Option<Square> {
+    let n_args = layer.column.len() + layer.row.len() + layer.content.len();
+    if term.name != layer.fluent || term.args.len() != n_args {
         return None;
     }
     let text = |arg: &usize| term.args[arg - 1].to_string();
-    let content: Vec<String> = of.content.iter().map(text).collect();
+    let content: Vec<String> = layer.content.iter().map(text).collect();
     let content = content.join(" ");
-    // What stands on an empty place is no piece.
-    if !of.content.is_empty() && !of.glyphs.contains_key(&content) {
+    // The content of an empty cell is not a piece.
+    if !layer.content.is_empty() && !layer.glyphs.contains_key(&content) {
         return None;
     }
-    let args: Vec<usize> = of.column.iter().chain(&of.row).copied().collect();
+    let args: Vec<usize> = layer.column.iter().chain(&layer.row).copied().collect();
     let place = order.iter().map(|&axis| args.get(axis).map(text));
     Some(Square {
         fluent,
-        layer,
+        layer: layer_idx,
         place: place.collect::<Option<_>>()?,
         content,
     })
@@ -275,22 +282,22 @@ fn share_places(squares: &[Square]) -> bool {
     seen.any(|square| *layer_of.entry(&square.place).or_insert(square.layer) != square.layer)
 }
 
-/// What a step of a random game did to the board.
+/// The effect of one step of a random game on the board.
 struct Step {
     joint: JointMove,
-    gone: Vec<(PlaceId, KindId)>,
-    come: Vec<(PlaceId, KindId)>,
+    left: Vec<(PlaceId, KindId)>,
+    arrived: Vec<(PlaceId, KindId)>,
 }
 
 impl Step {
     /// Whether a piece arrived at a place.
     fn is_arrival(&self, at: PlaceId) -> bool {
-        self.come.iter().any(|&(place, _)| place == at)
+        self.arrived.iter().any(|&(place, _)| place == at)
     }
 
-    /// Whether a piece left a place, and no other came.
+    /// Whether a piece left a place and no other piece arrived there.
     fn is_departure(&self, at: PlaceId) -> bool {
-        self.gone.iter().any(|&(place, _)| place == at) && !self.is_arrival(at)
+        self.left.iter().any(|&(place, _)| place == at) && !self.is_arrival(at)
     }
 }
 
@@ -318,8 +325,8 @@ fn play(grounded: &Arc<Grounded>, squares: &Squares) -> Vec<Step> {
 fn step(joint: JointMove, before: &[u64], after: &[u64], squares: &Squares) -> Step {
     let mut step = Step {
         joint,
-        gone: Vec::new(),
-        come: Vec::new(),
+        left: Vec::new(),
+        arrived: Vec::new(),
     };
     for (word, (&old, &new)) in before.iter().zip(after).enumerate() {
         let mut changed = old ^ new;
@@ -328,8 +335,8 @@ fn step(joint: JointMove, before: &[u64], after: &[u64], squares: &Squares) -> S
             changed &= changed - 1;
             if let Some(held) = squares.fluents[word * 64 + bit] {
                 let side = match new >> bit & 1 {
-                    0 => &mut step.gone,
-                    _ => &mut step.come,
+                    0 => &mut step.left,
+                    _ => &mut step.arrived,
                 };
                 side.push(held);
             }
@@ -338,10 +345,10 @@ fn step(joint: JointMove, before: &[u64], after: &[u64], squares: &Squares) -> S
     step
 }
 
-/// The moves of all roles, taken apart.
+/// The moves of all roles, split into kind and arguments.
 struct Moves {
     /// Per role and move: its kind, and its arguments.
-    of: Vec<Vec<(usize, Vec<String>)>>,
+    by_role: Vec<Vec<(usize, Vec<String>)>>,
     /// Per kind: the ways to read a place from the arguments.
     choices: Vec<Vec<Vec<usize>>>,
 }
@@ -354,7 +361,7 @@ struct Reading {
     over: Vec<Vec<usize>>,
 }
 
-/// How often a choice of arguments named a place where something happened.
+/// How often a choice of arguments named a place, and what happened there.
 #[derive(Clone, Default)]
 struct Tally {
     made: u32,
@@ -367,7 +374,7 @@ impl Moves {
     fn new(grounded: &Grounded, n_axes: usize) -> Moves {
         let program = grounded.program();
         let mut kinds: BTreeMap<(String, usize), usize> = BTreeMap::new();
-        let mut taken = |text: &str| -> (usize, Vec<String>) {
+        let mut split = |text: &str| -> (usize, Vec<String>) {
             let Some(term) = Term::read(text) else {
                 return (usize::MAX, Vec::new());
             };
@@ -375,30 +382,30 @@ impl Moves {
             for arg in &term.args {
                 leaves(arg, &mut args);
             }
-            args.truncate(MOST_ARGS);
+            args.truncate(MAX_ARGS);
             let next = kinds.len();
             let kind = *kinds.entry((term.name, args.len())).or_insert(next);
             (kind, args)
         };
-        let of = program.roles.iter().map(|role| {
-            let texts = role.moves.iter().map(|of| program.term_text(of.term));
-            texts.map(|text| taken(&text)).collect()
+        let by_role = program.roles.iter().map(|role| {
+            let texts = role.moves.iter().map(|mv| program.term_text(mv.term));
+            texts.map(|text| split(&text)).collect()
         });
-        let of = of.collect();
+        let by_role = by_role.collect();
         let mut choices = vec![Vec::new(); kinds.len()];
         for ((_, n_args), kind) in kinds {
             choices[kind] = ways(n_args, n_axes);
         }
-        Moves { of, choices }
+        Moves { by_role, choices }
     }
 
-    /// What the moves of the games did tells how each kind of move is read.
+    /// Decides from the random games how each kind of move is read.
     fn readings(&self, squares: &Squares, steps: &[Step]) -> Vec<Reading> {
         let fresh = |choices: &Vec<Vec<usize>>| vec![Tally::default(); choices.len()];
         let mut tallies: Vec<Vec<Tally>> = self.choices.iter().map(fresh).collect();
         for step in steps {
-            for (role, &of) in step.joint.moves().iter().enumerate() {
-                let (kind, args) = &self.of[role][of.0 as usize];
+            for (role, &mv) in step.joint.moves().iter().enumerate() {
+                let (kind, args) = &self.by_role[role][mv.0 as usize];
                 let Some(tallies) = tallies.get_mut(*kind) else {
                     continue;
                 };
@@ -430,20 +437,20 @@ impl Moves {
                 }
             }
         };
-        let of_role = |moves: &Vec<(usize, Vec<String>)>| moves.iter().map(path).collect();
-        self.of.iter().map(of_role).collect()
+        let role_paths = |moves: &Vec<(usize, Vec<String>)>| moves.iter().map(path).collect();
+        self.by_role.iter().map(role_paths).collect()
     }
 }
 
 impl Moves {
-    /// Adds the places half-way along the path, for kinds of moves in which a piece vanishes there.
+    /// Adds the places half-way along the path, for kinds of moves in which a piece usually vanishes there.
     fn add_jumps(&self, squares: &Squares, steps: &[Step], paths: &mut [Vec<Path>]) {
         let mut made = vec![0_u32; self.choices.len()];
         let mut jumped = made.clone();
         for step in steps {
-            for (role, &of) in step.joint.moves().iter().enumerate() {
-                let (kind, _) = self.of[role][of.0 as usize];
-                let between = squares.between(&paths[role][of.0 as usize]);
+            for (role, &mv) in step.joint.moves().iter().enumerate() {
+                let (kind, _) = self.by_role[role][mv.0 as usize];
+                let between = squares.between(&paths[role][mv.0 as usize]);
                 if let (Some(made), Some(jumped)) = (made.get_mut(kind), jumped.get_mut(kind)) {
                     *made += 1;
                     *jumped += u32::from(between.iter().any(|&place| step.is_departure(place)));
@@ -452,9 +459,9 @@ impl Moves {
         }
         let jumps = |kind: usize| {
             let made = made.get(kind).copied().filter(|&made| made > 0);
-            made.is_some_and(|made| f64::from(jumped[kind]) / f64::from(made) >= LEAST_SHARE)
+            made.is_some_and(|made| f64::from(jumped[kind]) / f64::from(made) >= MIN_SHARE)
         };
-        for (moves, paths) in self.of.iter().zip(paths) {
+        for (moves, paths) in self.by_role.iter().zip(paths) {
             for ((kind, _), path) in moves.iter().zip(paths) {
                 if jumps(*kind) {
                     path.over.extend(squares.between(path));
@@ -464,7 +471,7 @@ impl Moves {
     }
 }
 
-/// The constants of a term, however deep.
+/// The constants of a term at any depth.
 fn leaves(term: &Term, into: &mut Vec<String>) {
     match term.args.is_empty() {
         true => into.push(term.name.clone()),
@@ -482,7 +489,7 @@ fn place(squares: &Squares, args: &[String], choice: &[usize]) -> Option<PlaceId
     squares.ids.get(&key?).copied()
 }
 
-/// All ways to take so many of the arguments as coordinates: two in any order, more only as they come.
+/// All ways to choose `n_axes` arguments as coordinates: two in any order, more only in ascending order.
 fn ways(n_args: usize, n_axes: usize) -> Vec<Vec<usize>> {
     let mut found: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..n_axes {
@@ -508,12 +515,12 @@ fn reading(choices: &[Vec<usize>], tallies: &[Tally]) -> Reading {
     }
     let mut reading = Reading::default();
     let mut taken: BTreeSet<usize> = BTreeSet::new();
-    // Of equals the first: arguments usually come in the order of the coordinates.
+    // Among equals the first one wins, because arguments usually come in the order of the coordinates.
     let mut best = |count: &dyn Fn(&Tally) -> u32| {
         let share = |tally: &Tally| f64::from(count(tally)) / f64::from(tally.made.max(1));
         let free = choices.iter().zip(tallies);
         let free = free.filter(|(choice, _)| choice.iter().all(|arg| !taken.contains(arg)));
-        let good = free.filter(|(_, tally)| share(tally) >= LEAST_SHARE);
+        let good = free.filter(|(_, tally)| share(tally) >= MIN_SHARE);
         let best = good.reduce(|best, other| match share(other.1) > share(best.1) {
             true => other,
             false => best,
@@ -524,7 +531,7 @@ fn reading(choices: &[Vec<usize>], tallies: &[Tally]) -> Reading {
     };
     reading.to = best(&|tally| tally.arrived);
     reading.from = best(&|tally| tally.left);
-    // What is left in a row names further places.
+    // The remaining adjacent arguments name further places.
     while let Some(choice) = best(&|tally| tally.named) {
         if choice.windows(2).all(|pair| pair[1] == pair[0] + 1) {
             reading.over.push(choice);
@@ -533,7 +540,7 @@ fn reading(choices: &[Vec<usize>], tallies: &[Tally]) -> Reading {
     reading
 }
 
-/// A kind of move that nobody made: from the first place that its arguments may name to the last.
+/// The reading of a kind of move that was never made: from the first possible place to the last one.
 fn unseen(choices: &[Vec<usize>]) -> Reading {
     let is_row = |choice: &&Vec<usize>| choice.windows(2).all(|pair| pair[1] == pair[0] + 1);
     let mut rows = choices.iter().filter(is_row).cloned();
@@ -557,7 +564,7 @@ fn unseen(choices: &[Vec<usize>]) -> Reading {
     }
 }
 
-/// Whose each kind is.
+/// The owner of each kind.
 fn owners(
     game: &Game,
     squares: &Squares,
@@ -567,22 +574,22 @@ fn owners(
 ) -> Vec<Option<RoleId>> {
     let n_roles = paths.len();
     let mut brought = vec![vec![0_u32; n_roles]; squares.kinds.len()];
-    // What came about anywhere while one role alone did something.
+    // Arrivals anywhere on the board while only one role acted.
     let mut caused = brought.clone();
     for step in steps {
         let acts = |role: &RoleId| has_args(moves, *role, step.joint.of(*role));
         let mut actors = RoleId::all(n_roles).filter(acts);
         if let (Some(only), None) = (actors.next(), actors.next()) {
-            for &(_, kind) in &step.come {
+            for &(_, kind) in &step.arrived {
                 caused[kind.0 as usize][only.idx()] += 1;
             }
         }
         for role in RoleId::all(n_roles) {
-            let MoveId(of) = step.joint.of(role);
-            let Some(to) = paths[role.idx()][of as usize].to else {
+            let MoveId(mv) = step.joint.of(role);
+            let Some(to) = paths[role.idx()][mv as usize].to else {
                 continue;
             };
-            for &(_, kind) in step.come.iter().filter(|&&(place, _)| place == to) {
+            for &(_, kind) in step.arrived.iter().filter(|&&(place, _)| place == to) {
                 brought[kind.0 as usize][role.idx()] += 1;
             }
         }
@@ -604,13 +611,13 @@ fn owners(
         let n_brought: u32 = counts.iter().sum();
         let most = RoleId::all(n_roles).max_by_key(|role| counts[role.idx()])?;
         let share = f64::from(counts[most.idx()]) / f64::from(n_brought.max(1));
-        (share >= LEAST_OWNED).then_some(most)
+        (share >= MIN_OWNED).then_some(most)
     };
     squares.kinds.iter().enumerate().map(owner).collect()
 }
 
-fn has_args(moves: &Moves, role: RoleId, of: MoveId) -> bool {
-    let (_, args) = &moves.of[role.idx()][of.0 as usize];
+fn has_args(moves: &Moves, role: RoleId, mv: MoveId) -> bool {
+    let (_, args) = &moves.by_role[role.idx()][mv.0 as usize];
     !args.is_empty()
 }
 
@@ -624,12 +631,12 @@ mod tests {
         find(&game.unwrap())
     }
 
-    /// The kinds with their owners, and which places the first moves of a role lead over.
+    /// Checks the kinds with their owners, and the path of a move of the first role.
     fn check(sheet: &str, kinds: &str, path: (&str, &str)) {
         let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
         let game = Game::compile(Arc::new(rules.unwrap()), &Default::default(), &|| false);
         let game = game.unwrap();
-        let found = find(&game).expect("there is a board");
+        let found = find(&game).expect("the game has a board");
         let mut words: Vec<String> = found
             .kinds
             .iter()
@@ -641,9 +648,9 @@ mod tests {
         words.sort();
         assert_eq!(words.join(", "), kinds);
         let name = |place: PlaceId| found.places[place.0 as usize].clone();
-        let (of, expected) = path;
-        let of = game.find_move(RoleId(0), of).expect("it is a move");
-        let path = &found.paths[0][of.0 as usize];
+        let (mv, expected) = path;
+        let mv = game.find_move(RoleId(0), mv).expect("a valid move");
+        let path = &found.paths[0][mv.0 as usize];
         let shown = format!(
             "{} - {}",
             path.from.map(name).unwrap_or_default(),
@@ -665,26 +672,26 @@ mod tests {
             "black:black, white:white",
             ("(move c 2 d 3)", "c 2 - d 3"),
         );
-        let found = pieces(BREAKTHROUGH).expect("there is a board");
+        let found = pieces(BREAKTHROUGH).expect("the game has a board");
         assert!(found.has_cells() && !found.has_types());
     }
 
     #[test]
-    fn pieces_that_are_placed_come_from_nowhere() {
+    fn placed_pieces_have_no_origin() {
         check(
             OTHELLO,
             "black:black, white:white",
             ("(place 1 1)", " - 1 1"),
         );
-        let found = pieces(OTHELLO).expect("there is a board");
+        let found = pieces(OTHELLO).expect("the game has a board");
         assert!(found.has_cells() && !found.has_types());
     }
 
     #[test]
-    fn whoever_moves_a_kind_owns_it() {
+    fn the_role_that_moves_a_kind_owns_it() {
         check(
             SKIRMISH,
-            // No pawn has become a queen in a few random games.
+            // No pawn was promoted to a queen in the random games.
             "black_bishop:black, black_knight:black, black_pawn:black, black_queen:?, black_rook:black, \
              white_bishop:white, white_knight:white, white_pawn:white, white_queen:?, white_rook:white",
             ("(move c 1 f 4)", "c 1 - f 4"),
@@ -694,8 +701,8 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_no_place() {
-        let found = pieces(CONNECT_FOUR).expect("there is a board");
+    fn a_column_is_not_a_place() {
+        let found = pieces(CONNECT_FOUR).expect("the game has a board");
         assert!(!found.has_cells() && !found.has_types());
     }
 }

@@ -1,14 +1,14 @@
 //! Regression: what must hold before a step so that a goal holds after it.
 //!
-//! A goal speaks of the state after the step. Each of its fluents is replaced by the bodies of its `next` rules, which speak of
-//! the state before and of the moves; helper relations are followed in both states. Equal parts stay one, so the result is
-//! never larger than the ground program, however large the formula would be when written out. Atoms that depend on each other
+//! A goal is about the state after the step. Each of its fluents is replaced by the bodies of its `next` rules, which are about
+//! the state before the step and the moves. Auxiliary relations are expanded in both states. Equal parts are shared, so the
+//! result is never larger than the ground program, however large the written formula would be. Atoms that depend on each other
 //! within one state become loops.
 //!
-//! The moves of the role that the goal belongs to stay in the formula as they are: [`crate::simplify`] restricts it to one of
-//! them. Of the others it is known what they do while somebody else moves, or it is not, as [`Waiting`] says.
+//! The moves of the goal's own role stay in the formula; [`crate::simplify`] restricts it to one of them. For other roles
+//! [`Waiting`] says which move they make while another role moves, if that is known.
 //!
-//! In: a ground program, a role, its goals. Out: a graph of formulas, with a root per goal.
+//! In: a ground program, a role, its goals. Out: a graph of formulas, with one root per goal.
 //!
 //! - Trutman and Schiffel 2015, Creating Action Heuristics for General Game Playing Agents
 //! - Reiter 2001, Knowledge in Action (regression)
@@ -19,7 +19,7 @@ use agon_ground::{AtomId, GroundProgram, Truth};
 
 use crate::formula::{Formula, Formulas};
 
-/// What each role does while another one moves, where that is known: its one waiting move.
+/// Per role: the only move that it makes while another role moves, if there is just one.
 pub type Waiting = [Option<MoveId>];
 
 /// The strongly connected components of the atoms of a program, which regression needs for each role.
@@ -28,7 +28,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order of the atoms of a program.
+    /// Computes the components of a program.
     #[must_use]
     pub fn new(program: &GroundProgram) -> Order {
         Order {
@@ -41,7 +41,7 @@ impl Order {
     }
 }
 
-/// Why there is no regression.
+/// Why regression was cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exceeded {
     /// The graph would have more nodes and parts than allowed.
@@ -50,10 +50,10 @@ pub enum Exceeded {
     Time,
 }
 
-/// The goals of a role regressed by one step: a root for each of these goals.
+/// Regresses the goals of a role by one step. Returns one root per goal.
 ///
 /// # Errors
-/// If the graph has more than `most` nodes and parts, or `stop` says so.
+/// If the graph has more than `most` nodes and parts, or `stop` returned true.
 pub fn regress(
     program: &GroundProgram,
     order: &Order,
@@ -80,30 +80,30 @@ pub fn regress(
         Truth::Atom(atom) => Some(*atom),
         _ => None,
     };
-    // Step 1. What the goals need of the state after, and what that needs of the state before.
+    // Step 1. Find the atoms that the goals need after the step, and those that they need before it.
     let after = regression.needed(goals.iter().filter_map(atom).collect());
     let fluents = after
         .iter()
         .filter_map(|atom| program.fluents.get(atom.0 as usize));
     let next = fluents.filter_map(|fluent| atom(&fluent.next)).collect();
     let before = regression.needed(next);
-    // Step 2. Build what speaks of the state before, then what speaks of the state after.
+    // Step 2. Build the formulas of the state before the step, then those of the state after it.
     regression.build(&before, State::Before)?;
     regression.build(&after, State::After)?;
     let roots = goals.iter().map(|&goal| regression.truth(goal)).collect();
     Ok((regression.formulas, roots))
 }
 
-/// Per move atom, counted from the first one: its role and move.
+/// Per `does` atom, counted from the first one: its role and move.
 fn of_move(program: &GroundProgram) -> Vec<(RoleId, MoveId)> {
     let roles = RoleId::all(program.roles.len()).zip(&program.roles);
-    let moves = roles.flat_map(|(role, of)| (0..of.moves.len()).map(move |idx| (role, idx)));
+    let moves = roles.flat_map(|(id, role)| (0..role.moves.len()).map(move |idx| (id, idx)));
     moves
         .map(|(role, idx)| (role, MoveId(idx as u32)))
         .collect()
 }
 
-/// Which state an atom speaks of.
+/// Which state an atom is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Before,
@@ -117,7 +117,7 @@ struct Regression<'a> {
     of_move: Vec<(RoleId, MoveId)>,
     role: RoleId,
     waiting: &'a Waiting,
-    /// Per atom: its formula as said of the state before the step, and of the one after.
+    /// Per atom: its formula in the state before the step, and in the state after it.
     before: Vec<Option<Formula>>,
     after: Vec<Option<Formula>>,
     most: usize,
@@ -125,7 +125,7 @@ struct Regression<'a> {
 }
 
 impl Regression<'_> {
-    /// These atoms and all that their rules mention, in an order in which what is needed comes first.
+    /// These atoms and all atoms that they depend on, dependencies first.
     fn needed(&self, mut open: Vec<AtomId>) -> Vec<AtomId> {
         let mut is_needed = vec![false; self.program.n_atoms() as usize];
         let mut needed = Vec::new();
@@ -164,7 +164,7 @@ impl Regression<'_> {
         Ok(())
     }
 
-    /// Atoms that depend on each other.
+    /// Builds atoms that depend on each other.
     fn build_loops(&mut self, atoms: &[AtomId], state: State) {
         let loops = self.formulas.open(atoms);
         for (&atom, &formula) in atoms.iter().zip(&loops) {
@@ -177,7 +177,7 @@ impl Regression<'_> {
         self.formulas.close(&definitions);
     }
 
-    /// An atom in terms of what it needs, all of which is built.
+    /// The formula of an atom. Its dependencies are built already.
     fn formula(&mut self, atom: AtomId, state: State) -> Formula {
         let n_fluents = self.program.fluents.len();
         let at = atom.0 as usize;
@@ -207,10 +207,10 @@ impl Regression<'_> {
     }
 
     fn does(&mut self, at: usize) -> Formula {
-        let (role, of) = self.of_move[at];
+        let (role, mv) = self.of_move[at];
         match self.waiting[role.idx()] {
-            Some(wait) if role != self.role => Formula::FALSE.negated_if(of == wait),
-            _ => self.formulas.does(role, of),
+            Some(wait) if role != self.role => Formula::FALSE.negated_if(mv == wait),
+            _ => self.formulas.does(role, mv),
         }
     }
 
@@ -227,7 +227,7 @@ impl Regression<'_> {
             State::Before => self.before[atom.0 as usize],
             State::After => self.after[atom.0 as usize],
         };
-        known.expect("what an atom needs is built before it")
+        known.expect("dependencies are built first")
     }
 
     fn set(&mut self, atom: AtomId, state: State, formula: Formula) {

@@ -1,4 +1,4 @@
-//! A few random games, to see what states look like.
+//! Samples states from a few random games.
 
 use agon_engine::{JointMove, Machine, RoleId, State};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -6,16 +6,16 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::term::Term;
 
-/// How much to play.
+/// How many random games to play.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Number of games.
     pub games: u64,
-    /// Most steps per game.
+    /// Maximum number of steps per game.
     pub steps: u32,
 }
 
-/// The fluents of the states of some random games from the state that the machine is in, which comes first.
+/// The fluents of the states of random games, starting with the current state of the machine.
 pub(crate) fn states(
     machine: &mut dyn Machine,
     n_roles: usize,
@@ -43,7 +43,7 @@ pub(crate) fn states(
     states
 }
 
-/// A random joint move, unless the match is over or a role has no move.
+/// A random joint move; `None` if the state is terminal or a role has no legal move.
 pub(crate) fn pick(
     machine: &mut dyn Machine,
     n_roles: usize,

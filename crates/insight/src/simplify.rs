@@ -1,11 +1,10 @@
-//! A regressed goal restricted to a move: that move is made, no other one of its role, and of the rest nothing is known.
+//! Restricts a regressed goal to a move: the role makes this move and no other one; everything else is unknown.
 //!
-//! Three-valued logic folds what the move settles. This is done for 64 moves at a time: a node has a bit per move that says
-//! whether it may hold, and one that says whether it must. Loops are least solutions, for both bits. A formula that
-//! neither must hold nor cannot hold has something to say about the move.
+//! Three-valued logic folds the parts that the move decides, for 64 moves at a time. Each node has one bit per move that says
+//! whether it may hold, and one that says whether it must hold. Loops are least solutions for both bits. A formula that may
+//! but need not hold gives information about the move.
 //!
-//! In: a graph of formulas, a role, moves. Out: whether some move has a formula that is not constant; the formula of a
-//! move.
+//! In: a graph of formulas, a role, moves. Out: whether some move has a formula that is not constant; the formula of a move.
 //!
 //! - Trutman and Schiffel 2015, Creating Action Heuristics for General Game Playing Agents (steps 2 and 3)
 
@@ -15,8 +14,8 @@ use agon_engine::{MoveId, RoleId};
 
 use crate::formula::{Formula, Formulas, Node};
 
-/// Nodes looked at before nothing more is expected of further moves.
-const MOST_WORK: usize = 400_000_000;
+/// Maximum number of nodes visited before the remaining moves are skipped.
+const MAX_WORK: usize = 400_000_000;
 
 /// Whether some move of a role has a formula that is not constant.
 #[must_use]
@@ -25,15 +24,15 @@ pub fn tells(formulas: &Formulas, roots: &[Formula], role: RoleId, n_moves: usiz
     let mut read: Vec<MoveId> = (0..formulas.n_nodes())
         .filter(|&node| is_needed[node])
         .filter_map(|node| match formulas.node(node) {
-            Node::Does(who, of) if who == role => Some(of),
+            Node::Does(who, mv) if who == role => Some(mv),
             _ => None,
         })
         .collect();
     read.sort_unstable();
-    // Moves that the formulas do not mention are all alike.
+    // All moves that the formulas do not mention are equivalent.
     let rest: &[MoveId] = &[];
     let others = (read.len() < n_moves).then_some(rest);
-    let most_blocks = (MOST_WORK / formulas.n_nodes()).max(1);
+    let most_blocks = (MAX_WORK / formulas.n_nodes()).max(1);
     let blocks = others.into_iter().chain(read.chunks(64)).take(most_blocks);
     let mut blocks = blocks.map(|moves| {
         let values = Values::new(formulas, role, moves);
@@ -48,15 +47,15 @@ pub fn tells(formulas: &Formulas, roots: &[Formula], role: RoleId, n_moves: usiz
     blocks.any(|is_open| is_open)
 }
 
-/// The formula of a move: the part of a graph that is left when the role makes it, and its root.
+/// The formula of a move: the remaining graph when the role makes it, and its root.
 #[must_use]
 pub fn restrict(
     formulas: &Formulas,
     root: Formula,
     role: RoleId,
-    of: MoveId,
+    mv: MoveId,
 ) -> (Formulas, Formula) {
-    let values = Values::new(formulas, role, &[of]);
+    let values = Values::new(formulas, role, &[mv]);
     let mut restriction = Restriction {
         from: formulas,
         values: &values,
@@ -70,14 +69,14 @@ pub fn restrict(
     (restriction.to, root)
 }
 
-/// What is known of each node when the role makes one of 64 moves.
+/// What is known about each node if the role makes one of 64 moves.
 struct Values {
     may: Vec<u64>,
     must: Vec<u64>,
 }
 
 impl Values {
-    /// For these moves, in order; in the lanes that are left the role makes none that is mentioned.
+    /// One lane per move, in order. In the remaining lanes the role makes no mentioned move.
     fn new(formulas: &Formulas, role: RoleId, moves: &[MoveId]) -> Values {
         let n_nodes = formulas.n_nodes();
         let mut values = Values {
@@ -87,14 +86,14 @@ impl Values {
         let mut node = 0;
         for group in formulas.groups() {
             values.pass(formulas, node..group.nodes.start, role, moves);
-            // The least solution: nothing holds at first.
+            // Least solution: start with nothing true.
             let mut is_stable = false;
             while !is_stable {
                 is_stable = true;
                 values.pass(formulas, group.nodes.clone(), role, moves);
-                for of in &formulas.loops()[group.loops.clone()] {
-                    let (may, must) = (values.may(of.definition), values.must(of.definition));
-                    let at = of.node as usize;
+                for entry in &formulas.loops()[group.loops.clone()] {
+                    let (may, must) = (values.may(entry.definition), values.must(entry.definition));
+                    let at = entry.node as usize;
                     is_stable &= (values.may[at], values.must[at]) == (may, must);
                     (values.may[at], values.must[at]) = (may, must);
                 }
@@ -110,8 +109,8 @@ impl Values {
             let (may, must) = match formulas.node(node) {
                 Node::True => (u64::MAX, u64::MAX),
                 Node::Loop(_) => continue,
-                Node::Does(who, of) if who == role => {
-                    let lane = moves.binary_search(&of);
+                Node::Does(who, mv) if who == role => {
+                    let lane = moves.binary_search(&mv);
                     let bit = lane.map_or(0, |lane| 1_u64 << lane);
                     (bit, bit)
                 }
@@ -143,7 +142,7 @@ impl Values {
         }
     }
 
-    /// What the first move of the block settles.
+    /// The value of a node under the first move, if it is constant.
     fn constant(&self, node: usize) -> Option<bool> {
         match (self.may[node] & 1, self.must[node] & 1) {
             (0, _) => Some(false),
@@ -157,7 +156,7 @@ struct Restriction<'a> {
     from: &'a Formulas,
     values: &'a Values,
     to: Formulas,
-    /// Per node: what it became.
+    /// Per node: its formula in the new graph.
     places: Vec<Formula>,
     role: RoleId,
     is_needed: Vec<bool>,
@@ -171,20 +170,22 @@ impl Restriction<'_> {
             self.pass(node..group.nodes.start);
             let open: Vec<_> = self.from.loops()[group.loops.clone()]
                 .iter()
-                .filter(|of| self.is_open(of.node as usize))
+                .filter(|entry| self.is_open(entry.node as usize))
                 .collect();
-            let atoms: Vec<_> = open.iter().map(|of| of.atom).collect();
+            let atoms: Vec<_> = open.iter().map(|entry| entry.atom).collect();
             let loops = if atoms.is_empty() {
                 Vec::new()
             } else {
                 self.to.open(&atoms)
             };
-            for (of, formula) in open.iter().zip(loops) {
-                self.places[of.node as usize] = formula;
+            for (entry, formula) in open.iter().zip(loops) {
+                self.places[entry.node as usize] = formula;
             }
             self.pass(group.nodes.clone());
-            let definitions: Vec<Formula> =
-                open.iter().map(|of| self.carried(of.definition)).collect();
+            let definitions: Vec<Formula> = open
+                .iter()
+                .map(|entry| self.carried(entry.definition))
+                .collect();
             if !definitions.is_empty() {
                 self.to.close(&definitions);
             }
@@ -213,12 +214,12 @@ impl Restriction<'_> {
                 Node::Loop(_) => self.places[node],
                 Node::Fluent(fluent) => self.to.fluent(fluent),
                 Node::Does(who, _) if who != self.role => Formula::UNKNOWN,
-                Node::And(of) => {
-                    parts.extend(of.iter().map(|&part| self.carried(part)));
+                Node::And(inner) => {
+                    parts.extend(inner.iter().map(|&part| self.carried(part)));
                     self.to.and(&mut parts)
                 }
-                Node::Or(of) => {
-                    parts.extend(of.iter().map(|&part| self.carried(part)));
+                Node::Or(inner) => {
+                    parts.extend(inner.iter().map(|&part| self.carried(part)));
                     self.to.or(&mut parts)
                 }
                 Node::True | Node::Unknown | Node::Does(..) => Formula::UNKNOWN,

@@ -1,4 +1,4 @@
-//! Ground terms read back from their text, the form in which every engine tells fluents and moves.
+//! Parses ground terms from text, the form in which every engine returns fluents and moves.
 
 use std::fmt;
 
@@ -11,24 +11,24 @@ pub struct Term {
     pub args: Vec<Term>,
 }
 
-/// Terms that nest deeper are of no use to people, and would need care not to exhaust the stack.
-const MOST_DEPTH: usize = 50;
+/// Maximum nesting depth, which bounds the use of the stack.
+const MAX_DEPTH: usize = 50;
 
 impl Term {
-    /// Reads a term in prefix form. `None` if it is none, or nests too deep.
+    /// Parses a term in prefix form. Returns `None` if the text is not a term or nests too deeply.
     #[must_use]
     pub fn read(text: &str) -> Option<Term> {
         let spaced = text.replace('(', " ( ").replace(')', " ) ");
-        // Open brackets: what they hold so far.
+        // The parts of each open bracket so far.
         let mut open: Vec<Vec<Term>> = vec![Vec::new()];
         for word in spaced.split_whitespace() {
             match word {
-                "(" if open.len() > MOST_DEPTH => return None,
+                "(" if open.len() > MAX_DEPTH => return None,
                 "(" => open.push(Vec::new()),
                 ")" => {
                     let mut parts = open.pop().filter(|parts| !parts.is_empty())?;
                     let args = parts.split_off(1);
-                    let name = parts.pop().filter(|of| of.args.is_empty())?.name;
+                    let name = parts.pop().filter(|first| first.args.is_empty())?.name;
                     open.last_mut()?.push(Term { name, args });
                 }
                 name => open.last_mut()?.push(Term {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_term_is_refused() {
+    fn invalid_terms_are_refused() {
         for text in ["", "(", ")", "a b", "()", "((a) b", "(a))"] {
             check(text, None);
         }

@@ -1,8 +1,8 @@
-//! Who moves when: whether roles move in turn, and what those do who wait.
+//! Whether roles move in turn, and which move they make while they wait.
 //!
-//! Where state bits that run in a cycle of their own (`engine::phases`) leave all roles but one without a choice in each phase,
-//! that is a proof. Otherwise a few random games tell: if in no state two roles had a choice, roles move in turn.
-//! The waiting move of a role is the only one it ever had while another one chose; a role that waits in several ways has none.
+//! If in each control phase (`engine::phases`) all roles but one have no choice, this is a proof. Otherwise a few random games
+//! decide: if no state gives two roles a choice, the roles move in turn. The waiting move of a role is the only move it ever
+//! has while another role chooses. A role with several such moves has no waiting move.
 //!
 //! In: a ground game. Out: [`Turns`].
 
@@ -13,28 +13,28 @@ use agon_engine::{Grounded, JointMove, Machine, MoveId, RoleId};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Random games, and steps of each and of all.
+/// Number of random games, and maximum number of steps per game.
 const GAMES: u64 = 24;
 const STEPS: u32 = 150;
 
-/// How the moves of the roles follow each other.
+/// Whether roles move in turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Turns {
     /// Whether at most one role has a choice in each state.
     pub in_turn: bool,
-    /// Whether that is proven, rather than seen in random games.
+    /// Whether that is proven, rather than observed in random games.
     pub is_proven: bool,
-    /// Per role: the one move that it makes while another one chooses.
+    /// Per role: the only move that it makes while another role chooses.
     pub waiting: Vec<Option<MoveId>>,
 }
 
-/// Finds out who moves when.
+/// Finds out whether roles move in turn.
 #[must_use]
 pub fn turns(game: &Arc<Grounded>) -> Turns {
-    prove(game).unwrap_or_else(|| watch(game))
+    prove(game).unwrap_or_else(|| observe(game))
 }
 
-/// What one role was seen to do.
+/// The waiting moves of a role that were observed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wait {
     Never,
@@ -43,26 +43,26 @@ enum Wait {
 }
 
 impl Wait {
-    fn see(&mut self, of: MoveId) {
+    fn add(&mut self, mv: MoveId) {
         *self = match *self {
-            Wait::Never => Wait::By(of),
-            Wait::By(before) if before == of => *self,
+            Wait::Never => Wait::By(mv),
+            Wait::By(before) if before == mv => *self,
             _ => Wait::Several,
         };
     }
 
     fn only(self) -> Option<MoveId> {
         match self {
-            Wait::By(of) => Some(of),
+            Wait::By(mv) => Some(mv),
             _ => None,
         }
     }
 }
 
-/// All roles but one had only these moves.
-fn see(waits: &mut [Wait], only: &[Option<MoveId>]) {
-    for (wait, of) in waits.iter_mut().zip(only) {
-        of.iter().for_each(|&of| wait.see(of));
+/// Adds the only moves of all roles without a choice.
+fn add(waits: &mut [Wait], only: &[Option<MoveId>]) {
+    for (wait, only) in waits.iter_mut().zip(only) {
+        only.iter().for_each(|&mv| wait.add(mv));
     }
 }
 
@@ -72,9 +72,9 @@ fn prove(game: &Grounded) -> Option<Turns> {
     let mut waits = vec![Wait::Never; n_roles];
     for network in networks {
         let only: Vec<Option<MoveId>> = (0..n_roles).map(|role| only(network, role)).collect();
-        match only.iter().filter(|of| of.is_none()).count() {
+        match only.iter().filter(|mv| mv.is_none()).count() {
             0 => {}
-            1 => see(&mut waits, &only),
+            1 => add(&mut waits, &only),
             _ => return None,
         }
     }
@@ -85,16 +85,16 @@ fn prove(game: &Grounded) -> Option<Turns> {
     })
 }
 
-/// The one move that a role always has in a phase, if it is always the same.
+/// The only move of a role in a phase, if it is always legal and no other move ever is.
 fn only(network: &Network, role: usize) -> Option<MoveId> {
     let legal = &network.roles[role].legal;
-    let mut possible = (0..legal.len()).filter(|&of| legal[of].constant() != Some(false));
+    let mut possible = (0..legal.len()).filter(|&mv| legal[mv].constant() != Some(false));
     let only = possible.next()?;
     let is_only = possible.next().is_none() && legal[only].constant() == Some(true);
     is_only.then_some(MoveId(only as u32))
 }
 
-fn watch(game: &Arc<Grounded>) -> Turns {
+fn observe(game: &Arc<Grounded>) -> Turns {
     let n_roles = game.program().roles.len();
     let mut machine = game.machine();
     let mut waits = vec![Wait::Never; n_roles];
@@ -120,10 +120,10 @@ fn watch(game: &Arc<Grounded>) -> Turns {
             if !can_go_on {
                 break;
             }
-            let n_choosers = only.iter().filter(|of| of.is_none()).count();
+            let n_choosers = only.iter().filter(|mv| mv.is_none()).count();
             in_turn &= n_choosers <= 1;
             if n_choosers == 1 {
-                see(&mut waits, &only);
+                add(&mut waits, &only);
             }
             machine.advance(&joint);
         }
@@ -150,7 +150,7 @@ mod tests {
         let game = Arc::new(Grounded::new(program, &agon_engine::optimize::Pass::ALL));
         let turns = turns(&game);
         assert_eq!((turns.in_turn, turns.is_proven), (in_turn, is_proven));
-        let text = |(role, of): (RoleId, &Option<MoveId>)| of.map(|of| game.move_text(role, of));
+        let text = |(role, mv): (RoleId, &Option<MoveId>)| mv.map(|mv| game.move_text(role, mv));
         let found: Vec<Option<String>> = RoleId::all(2).zip(&turns.waiting).map(text).collect();
         let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
         assert_eq!(found, waiting);
@@ -162,7 +162,7 @@ mod tests {
         (<= (legal ?r (take ?n)) (true (control ?r)) (option ?n))";
 
     #[test]
-    fn a_cycle_of_control_is_a_proof() {
+    fn a_control_cycle_is_a_proof() {
         let sheet = format!(
             "{GAME} (<= (legal ?r rest) (role ?r) (not (true (control ?r))))
             (<= (next (control a)) (true (control b))) (<= (next (control b)) (true (control a)))"
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn control_that_depends_on_moves_is_watched() {
+    fn control_that_depends_on_moves_is_observed() {
         let sheet = format!(
             "{GAME} (<= (legal ?r rest) (role ?r) (not (true (control ?r)))) 
             (<= (next (control a)) (does ?r (take 1))) (<= (next (control b)) (does ?r (take 2)))"
@@ -180,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn two_who_choose_do_not_move_in_turn() {
+    fn roles_that_choose_at_the_same_time_do_not_move_in_turn() {
         let sheet =
             format!("{GAME} (init (control b)) (<= (next (control ?r)) (true (control ?r)))");
         check(&sheet, false, false, &[None, None]);
     }
 
     #[test]
-    fn who_waits_in_two_ways_has_no_waiting_move() {
+    fn a_role_with_two_waiting_moves_has_none() {
         let sheet = format!(
             "{GAME} (<= (legal b (rest ?n)) (true (n ?n)) (not (true (control b))))
             (<= (next (control a)) (true (control a)))"

@@ -1,4 +1,5 @@
-//! Action heuristics on real games: the example of the paper, and that two-valued evaluation is looking ahead by one step.
+//! Action heuristics on built-in games: the example of the paper, and a comparison of two-valued evaluation with a search of
+//! depth one.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 fn game(name: &str) -> Arc<Grounded> {
     let path = format!("{}/../games/games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
-    compile(&std::fs::read(path).expect("the game is there"))
+    compile(&std::fs::read(path).expect("a built-in game"))
 }
 
 fn compile(sheet: &[u8]) -> Arc<Grounded> {
@@ -22,18 +23,19 @@ fn compile(sheet: &[u8]) -> Arc<Grounded> {
 }
 
 fn heuristic(game: &Arc<Grounded>) -> ActionHeuristic {
-    ActionHeuristic::new(game, &Options::default(), &|| false).expect("it is small enough")
+    ActionHeuristic::new(game, &Options::default(), &|| false)
+        .expect("the heuristic is small enough")
 }
 
 #[test]
 fn the_formula_of_the_paper() {
     let game = game("diagonal_tic_tac_toe");
     let heuristic = heuristic(&game);
-    let of = game
+    let mv = game
         .find_move(RoleId(0), "(mark 1 1)")
-        .expect("it is a move");
-    let text = heuristic.formula_text(game.program(), RoleId(0), of, 10);
-    // Formula (7) of the paper; parts may stand in any order.
+        .expect("a valid move");
+    let text = heuristic.formula_text(game.program(), RoleId(0), mv, 10);
+    // Formula (7) of the paper, with parts in any order.
     let normal = |text: &str| {
         let mut words: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
         words.sort_unstable();
@@ -42,7 +44,7 @@ fn the_formula_of_the_paper() {
     let printed = "(true(cell(2,2,x)) ∧ true(cell(3,3,x)) ∧ (true(cell(1,1,b)) ∨ true(cell(1,1,x)))) ∨ \
         (true(cell(3,1,x)) ∧ true(cell(2,2,x)) ∧ true(cell(1,3,x)))";
     assert_eq!(normal(&text), normal(printed), "{text}");
-    // And they stand in the right alternatives.
+    // The parts are in the right alternatives.
     let mut alternatives: Vec<&str> = text.split(") ∨ (").collect();
     alternatives.sort_by_key(|alternative| !alternative.contains("(1,1,b)"));
     let has = |text: &str, cells: &[&str]| cells.iter().all(|cell| text.contains(cell));
@@ -58,8 +60,8 @@ fn centre_before_corners_before_edges() {
     let mut evaluator = heuristic.evaluator(RoleId(0));
     evaluator.load(game.initial_state().words());
     let mut value = |column: u32, row: u32| {
-        let of = game.find_move(RoleId(0), &format!("(mark {column} {row})"));
-        evaluator.value(of.expect("it is a move"))
+        let mv = game.find_move(RoleId(0), &format!("(mark {column} {row})"));
+        evaluator.value(mv.expect("a valid move"))
     };
     let corners = [(1, 1), (1, 3), (3, 1), (3, 3)].map(|(column, row)| value(column, row));
     let edges = [(1, 2), (2, 1), (2, 3), (3, 2)].map(|(column, row)| value(column, row));
@@ -71,16 +73,16 @@ fn centre_before_corners_before_edges() {
             .all(|corner| (corner - corners[0]).abs() < 1e-12)
     );
     assert!(edges.iter().all(|edge| (edge - edges[0]).abs() < 1e-12));
-    // A blank that is there counts 0.97, a mark that is not 0.03: two alternatives that share the centre.
+    // A blank that holds counts 0.97, a mark that does not hold 0.03. There are two alternatives that share the centre.
     let line = 0.03_f64.powi(2) * (0.97 + 0.03 - 0.97 * 0.03);
     let corner = line + 0.03_f64.powi(3) - line * 0.03_f64.powi(3);
     assert!((corners[0] - corner).abs() < 1e-12);
-    // A second look is like the first.
+    // A second evaluation gives the same value.
     assert_eq!(value(2, 2), centre);
 }
 
 #[test]
-fn marks_stay_and_blanks_do_not_come_back() {
+fn marks_stay_true_and_blanks_stay_false() {
     let game = game("diagonal_tic_tac_toe");
     let heuristic = heuristic(&game);
     let program = game.program();
@@ -88,7 +90,7 @@ fn marks_stay_and_blanks_do_not_come_back() {
     let fluent = |text: &str| {
         let mut fluents = program.fluents.iter();
         let at = fluents.position(|fluent| program.term_text(fluent.term) == text);
-        at.expect("it is a fluent") as u32
+        at.expect("a valid fluent") as u32
     };
     assert!(known.stays_true(fluent("(cell 1 1 x)")));
     assert!(known.stays_false(fluent("(cell 1 1 b)")));
@@ -99,7 +101,7 @@ fn marks_stay_and_blanks_do_not_come_back() {
     assert!(heuristic.turns().in_turn && heuristic.turns().is_proven);
 }
 
-/// Walks random games; in each state where one role alone chooses, its moves are compared with what they lead to.
+/// Plays random games. In each state where only one role has a choice, compares the values of its moves with their results.
 fn looks_ahead(name: &str, n_games: u64, most_steps: u32) {
     let game = game(name);
     let heuristic = heuristic(&game);
@@ -123,8 +125,8 @@ fn looks_ahead(name: &str, n_games: u64, most_steps: u32) {
             if let [role] = choosers.collect::<Vec<_>>()[..] {
                 let evaluator = &mut evaluators[role.idx()];
                 let found = compare(&game, &heuristic, &mut machine, evaluator, role, &legal);
-                let found = found.unwrap_or_else(|of| {
-                    panic!("{name}: seed {seed}, step {step}: {of} is misjudged")
+                let found = found.unwrap_or_else(|mv| {
+                    panic!("{name}: seed {seed}, step {step}: the value of {mv} is wrong")
                 });
                 n_compared += found.0;
                 n_reached += found.1;
@@ -133,11 +135,14 @@ fn looks_ahead(name: &str, n_games: u64, most_steps: u32) {
             machine.advance(&JointMove::new(legal.iter().map(pick).collect::<Vec<_>>()));
         }
     }
-    assert!(n_compared > 100, "{name}: {n_compared} moves are too few");
-    assert!(n_reached > 0, "{name}: no goal was ever near");
+    assert!(
+        n_compared > 100,
+        "{name}: only {n_compared} moves were compared"
+    );
+    assert!(n_reached > 0, "{name}: no goal was reached");
 }
 
-/// How many moves were compared and how many reach the goal; the move that is misjudged.
+/// Returns how many moves were compared and how many of them reach the goal, or the move with a wrong value.
 fn compare(
     game: &Arc<Grounded>,
     heuristic: &ActionHeuristic,
@@ -155,14 +160,14 @@ fn compare(
     evaluator.load(state.words());
     let goal = heuristic.goals(role)[0].to_string();
     let (mut n_compared, mut n_reached) = (0, 0);
-    for &of in &legal[role.idx()] {
+    for &mv in &legal[role.idx()] {
         let mut joint: Vec<MoveId> = legal.iter().map(|moves| moves[0]).collect();
-        joint[role.idx()] = of;
+        joint[role.idx()] = mv;
         machine.load(&state);
         machine.advance(&JointMove::new(joint));
         let reaches = machine.goals(role).contains(&goal);
-        if evaluator.value(of) != f64::from(u8::from(reaches)) {
-            return Err(game.move_text(role, of));
+        if evaluator.value(mv) != f64::from(u8::from(reaches)) {
+            return Err(game.move_text(role, mv));
         }
         n_compared += 1;
         n_reached += u32::from(reaches);
@@ -172,7 +177,7 @@ fn compare(
 }
 
 #[test]
-fn two_valued_evaluation_is_looking_ahead() {
+fn two_valued_evaluation_equals_a_search_of_depth_one() {
     for (name, n_games, most_steps) in [
         ("tic_tac_toe", 20, 9),
         ("connect_four", 10, 42),
@@ -188,15 +193,15 @@ fn two_valued_evaluation_is_looking_ahead() {
 }
 
 #[test]
-fn a_chain_is_as_true_as_its_best_way() {
-    // In Hex a stone in line with others is worth more than one that makes a detour.
+fn a_connection_has_the_value_of_its_best_chain() {
+    // In Hex a stone that extends a line is worth more than a distant one.
     let game = game("hex");
     let heuristic = heuristic(&game);
     let red = RoleId(0);
     let mut machine = game.machine();
     let step = |machine: &mut GroundedMachine, red_move: &str, blue_move: &str| {
         let moves = [(red, red_move), (RoleId(1), blue_move)];
-        let moves = moves.map(|(role, text)| game.find_move(role, text).expect("it is a move"));
+        let moves = moves.map(|(role, text)| game.find_move(role, text).expect("a valid move"));
         machine.advance(&JointMove::new(moves));
     };
     for row in 1..=7 {
@@ -205,16 +210,16 @@ fn a_chain_is_as_true_as_its_best_way() {
     }
     let mut evaluator = heuristic.evaluator(red);
     evaluator.load(machine.state().words());
-    let mut value = |text: &str| evaluator.value(game.find_move(red, text).expect("it is a move"));
+    let mut value = |text: &str| evaluator.value(game.find_move(red, text).expect("a valid move"));
     let (near, far) = (value("(place 5 8)"), value("(place 9 1)"));
     assert!(near > 10.0 * far, "{near} against {far}");
     assert!(near < 0.1, "one stone is still missing: {near}");
-    // A stone of the opponent blocks for ever, so nothing changes by going beside it.
+    // A stone of the opponent blocks a cell forever; a stone next to the line is still worth more than a distant one.
     assert!(value("(place 4 8)") > far);
 }
 
 #[test]
-fn what_is_too_large_is_declined() {
+fn large_formulas_are_refused() {
     let game = game("connect_four");
     let small = Options {
         most_nodes: 100,
@@ -228,7 +233,7 @@ fn what_is_too_large_is_declined() {
 }
 
 #[test]
-fn a_game_that_nobody_can_influence_has_no_signal() {
+fn a_game_without_influence_has_no_signal() {
     let sheet = b"(role r) (init (n 1)) (legal r go) (legal r stay) (<= (next (n 2)) (true (n 1)))
         (<= terminal (true (n 2))) (goal r 100)";
     let heuristic = heuristic(&compile(sheet));
@@ -236,7 +241,7 @@ fn a_game_that_nobody_can_influence_has_no_signal() {
 }
 
 #[test]
-fn all_goals_count_by_their_values() {
+fn all_goals_are_weighted_by_their_values() {
     let sheet = b"(role r) (init open) (legal r big) (legal r small) (legal r none)
         (<= (next won) (does r big)) (<= (next half) (does r small))
         (<= terminal (not (true open)))
@@ -248,18 +253,19 @@ fn all_goals_count_by_their_values() {
             p: 1.0,
             ..Options::default()
         };
-        let heuristic = ActionHeuristic::new(&game, &options, &|| false).expect("it is small");
+        let heuristic = ActionHeuristic::new(&game, &options, &|| false)
+            .expect("the heuristic is small enough");
         let mut evaluator = heuristic.evaluator(RoleId(0));
         evaluator.load(game.initial_state().words());
-        evaluator.value(game.find_move(RoleId(0), text).expect("it is a move"))
+        evaluator.value(game.find_move(RoleId(0), text).expect("a valid move"))
     };
-    let all = ["big", "small", "none"].map(|of| value(true, of));
+    let all = ["big", "small", "none"].map(|mv| value(true, mv));
     assert_eq!(all, [1.0, 0.5, 0.0]);
-    let best = ["big", "small", "none"].map(|of| value(false, of));
+    let best = ["big", "small", "none"].map(|mv| value(false, mv));
     assert_eq!(best, [1.0, 0.0, 0.0]);
 }
 
-/// States of random games with their legal moves, as many as a block has.
+/// A block of states of random games, with their legal moves.
 fn block_of(game: &Arc<Grounded>, n_roles: usize) -> Vec<(State, Vec<Vec<MoveId>>)> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     let mut machine = game.machine();
@@ -280,7 +286,7 @@ fn block_of(game: &Arc<Grounded>, n_roles: usize) -> Vec<(State, Vec<Vec<MoveId>
 }
 
 #[test]
-fn a_block_of_states_is_evaluated_as_each_of_them() {
+fn a_block_gives_the_values_of_its_states() {
     for (name, has_blocks) in [
         ("tic_tac_toe", true),
         ("connect_four", true),
@@ -301,14 +307,14 @@ fn a_block_of_states_is_evaluated_as_each_of_them() {
             let bits = (0..BLOCK).filter(|&at| is_in(at));
             bits.fold(0, |bits, at| bits | 1_u64 << at)
         };
-        let is_legal = |role: RoleId, of, at: usize| states[at].1[role.idx()].contains(&of);
-        let is_only = |role: RoleId, of, at: usize| states[at].1[role.idx()] == [of];
+        let is_legal = |role: RoleId, mv, at: usize| states[at].1[role.idx()].contains(&mv);
+        let is_only = |role: RoleId, mv, at: usize| states[at].1[role.idx()] == [mv];
         let fluents = 0..game.program().fluents.len();
         let holds =
             |fluent: usize| bits(&|at| states[at].0.words()[fluent / 64] >> (fluent % 64) & 1 == 1);
         let holds: Vec<u64> = fluents.map(holds).collect();
         let n_moves = |role: RoleId| game.program().roles[role.idx()].moves.len() as u32;
-        // One state of the second half does not matter.
+        // One state of the second half is left out.
         let matter = !(1 << 40);
         let (mut n_compared, mut n_roles_with_signal) = (0, 0);
         for role in RoleId::all(n_roles).filter(|&role| heuristic.tells(role)) {
@@ -318,20 +324,20 @@ fn a_block_of_states_is_evaluated_as_each_of_them() {
             let Some(mut block) = block else { continue };
             let mut evaluator = heuristic.evaluator(role);
             let others = RoleId::all(n_roles).filter(|&other| block.reads(other));
-            let others = others.flat_map(|other| (0..n_moves(other)).map(move |of| (other, of)));
+            let others = others.flat_map(|other| (0..n_moves(other)).map(move |mv| (other, mv)));
             let others: Vec<OtherMove> = others
-                .map(|(role, of)| OtherMove {
+                .map(|(role, mv)| OtherMove {
                     role,
-                    of: MoveId(of),
-                    may: bits(&|at| is_legal(role, MoveId(of), at)),
-                    must: bits(&|at| is_only(role, MoveId(of), at)),
+                    of: MoveId(mv),
+                    may: bits(&|at| is_legal(role, MoveId(mv), at)),
+                    must: bits(&|at| is_only(role, MoveId(mv), at)),
                 })
                 .collect();
             let moves = (0..n_moves(role)).map(MoveId);
-            let moves = moves.map(|of| (of, bits(&|at| is_legal(role, of, at))));
+            let moves = moves.map(|mv| (mv, bits(&|at| is_legal(role, mv, at))));
             let moves: Vec<(MoveId, u64)> = moves.collect();
             let mut values = vec![[f32::NAN; BLOCK]; moves.len()];
-            // What was there before does not matter.
+            // Earlier values must not matter.
             block.evaluate((&vec![0; holds.len()], !0), &[], &moves, &mut values);
             block.evaluate((&holds, matter), &others, &moves, &mut values);
             for (at, (state, legal)) in states.iter().enumerate() {
@@ -341,13 +347,13 @@ fn a_block_of_states_is_evaluated_as_each_of_them() {
                     }
                 }
                 evaluator.load(state.words());
-                for &of in legal[role.idx()].iter().filter(|_| matter >> at & 1 == 1) {
-                    let (one, other) = (evaluator.value(of), values[of.0 as usize][at]);
+                for &mv in legal[role.idx()].iter().filter(|_| matter >> at & 1 == 1) {
+                    let (one, other) = (evaluator.value(mv), values[mv.0 as usize][at]);
                     let is_near = (one - f64::from(other)).abs() < 1e-5;
                     assert!(
                         is_near,
                         "{name}: {} is {one}, in a block {other}",
-                        game.move_text(role, of)
+                        game.move_text(role, mv)
                     );
                     n_compared += 1;
                 }

@@ -1,9 +1,10 @@
 //! From the clock of a match to the deadlines of one answer.
 //!
-//! An answer needs time to get to the manager, so that thinking ends a margin before the clock runs out, and a bot that
-//! has not come back after half of the margin is not waited for. A margin is never more than an eighth of the clock. Besides,
-//! what bots take longer than they may is measured; thinking ends so much earlier the next time, and waiting for it half as
-//! much, because a machine that is late for one thing is late for the other.
+//! An answer needs time to reach the manager. Thinking therefore ends a margin before the clock runs out. If the bot has not
+//! returned after half of the margin, the player answers without it. The margin is at most an eighth of the clock.
+//!
+//! The overrun of bots is measured as well. Next time, thinking ends earlier by the expected overrun and the answer is given
+//! earlier by half of it, because a machine that delays the bot also delays the answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,31 +12,31 @@ use std::time::{Duration, Instant};
 
 use agon_search::Limits;
 
-/// As good as for ever, and far from where times overflow.
-pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+/// Longer durations are cut to this one, to avoid overflow.
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What a player may spend on a move besides its clock.
+/// Limits on the work for one move, in addition to the clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Budget {
     /// Time to think.
     pub time: Option<Duration>,
-    /// Random games.
+    /// Number of playouts.
     pub playouts: Option<u64>,
-    /// States stepped through.
+    /// Number of state transitions.
     pub transitions: Option<u64>,
 }
 
-/// How much later than they should bots came back lately. Clones are the same measurement.
+/// How much bots overran their deadline recently. Clones share one measurement.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overrun(Arc<AtomicU64>);
 
 impl Overrun {
-    /// What is to be expected.
+    /// The expected overrun.
     pub(crate) fn expected(&self) -> Duration {
         Duration::from_micros(self.0.load(Ordering::Relaxed))
     }
 
-    /// A bot came back so much later than it should. The worst is remembered and fades by an eighth with every other.
+    /// Records one overrun. The worst value is kept and decays by an eighth with each new one.
     pub(crate) fn measure(&self, overrun: Duration) {
         let micros = u64::try_from(overrun.as_micros()).unwrap_or(u64::MAX);
         let known = self.0.load(Ordering::Relaxed);
@@ -49,19 +50,19 @@ impl Overrun {
 pub(crate) struct Deadlines {
     /// When thinking ends.
     pub(crate) think: Instant,
-    /// When the answer is given, thought out or not.
+    /// When the answer is given, even if the bot has not decided.
     pub(crate) answer: Instant,
 }
 
 impl Deadlines {
-    /// Those of a request that came at this time.
+    /// The deadlines of a request that was received at this time.
     pub(crate) fn new(
         received: Instant,
         clock: Duration,
         margin: Duration,
         overrun: Duration,
     ) -> Deadlines {
-        let clock = clock.min(LONGEST);
+        let clock = clock.min(MAX_DURATION);
         let margin = margin.min(clock / 8);
         let early = margin + overrun.min(clock / 4);
         Deadlines {
@@ -70,14 +71,14 @@ impl Deadlines {
         }
     }
 
-    /// The limits of a bot.
+    /// The limits for the bot.
     pub(crate) fn limits(
         self,
         received: Instant,
         budget: Budget,
         stop: &Arc<AtomicBool>,
     ) -> Limits {
-        let own = budget.time.map(|time| received + time.min(LONGEST));
+        let own = budget.time.map(|time| received + time.min(MAX_DURATION));
         Limits {
             deadline: Some(own.map_or(self.think, |own| own.min(self.think))),
             playouts: budget.playouts,
@@ -91,7 +92,7 @@ impl Deadlines {
 mod tests {
     use super::*;
 
-    /// How long after the request thinking ends and the answer is given, in milliseconds.
+    /// Checks when thinking ends and when the answer is given, in milliseconds after the request.
     fn check(clock: Duration, overrun: u64, expected: [u128; 2]) {
         let received = Instant::now();
         let overrun = Duration::from_millis(overrun);
@@ -108,18 +109,18 @@ mod tests {
     }
 
     #[test]
-    fn what_bots_take_too_long_is_taken_off() {
+    fn the_expected_overrun_is_subtracted() {
         check(Duration::from_secs(1), 30, [845, 922]);
         check(Duration::from_secs(1), 3000, [625, 812]);
     }
 
     #[test]
-    fn an_absurd_clock_is_a_long_one() {
+    fn a_huge_clock_is_cut() {
         check(Duration::MAX, 0, [31_535_999_800, 31_535_999_900]);
     }
 
     #[test]
-    fn a_bad_measurement_fades() {
+    fn a_large_overrun_decays() {
         let overrun = Overrun::default();
         let mut seen = Vec::new();
         for millis in [8, 0, 0, 20, 1] {
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_of_time_comes_before_the_clock() {
+    fn a_time_budget_can_only_shorten_the_clock() {
         let received = Instant::now();
         let clock = Duration::from_secs(10);
         let deadlines = Deadlines::new(received, clock, Duration::ZERO, Duration::ZERO);

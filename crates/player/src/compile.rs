@@ -1,9 +1,9 @@
-//! Gets a game ready while the match goes on: three engines, each better than the one before.
+//! Compiles a game while the match goes on, into three engines of increasing quality.
 //!
-//! In: rules. Out: games, told to somebody as they get ready, each with its [`Grade`]. Grounding starts at once on a thread
-//! of its own and goes on beyond the start clock, because a network is worth many seconds of interpretation. If it does not
-//! finish within a blink, an interpreter is made beside it: first one that is there in next to no time, so that a
-//! legal move can be told, then one that is planned well.
+//! In: rules. Out: games, sent as they become ready, each with its [`Grade`]. Grounding starts at once on its own thread and
+//! may continue after the start clock, because a network is much faster than the interpreter. If it does not finish within
+//! [`INTERPRETER_DELAY`], an interpreter is built at the same time: first a quick one, so that a legal move is known early,
+//! then one with planned joins.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,36 +14,36 @@ use std::time::{Duration, Instant};
 use agon_engine::Game;
 use agon_protocol::{Rules, StopFlag};
 
-use crate::thinker::message;
+use crate::bot_thread::message;
 
-/// Most games are grounded within this time; for them no interpreter is built.
-pub(crate) const BLINK: Duration = Duration::from_millis(50);
-/// Grounding is given up after so long, or at the end of the start clock if that is later.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// Most games are grounded within this time. No interpreter is built for them.
+pub(crate) const INTERPRETER_DELAY: Duration = Duration::from_millis(50);
+/// Grounding is stopped after this time, or at the end of the start clock if that is later.
+pub(crate) const GROUNDING_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How good an engine is; the last one is the best.
+/// The quality of an engine, from worst to best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Grade {
-    /// The interpreter, made in a hurry.
+    /// The interpreter, built quickly.
     Quick,
-    /// The interpreter, planned well.
+    /// The interpreter, with planned joins.
     Planned,
     /// A network.
     Network,
 }
 
 impl Grade {
-    /// All of them.
+    /// All grades, from worst to best.
     pub(crate) const ALL: [Grade; 3] = [Grade::Quick, Grade::Planned, Grade::Network];
 }
 
-/// A game, or why there is none.
+/// A compiled game, or why compilation failed.
 pub(crate) struct Compiled {
     pub(crate) grade: Grade,
     pub(crate) game: Result<Arc<Game>, String>,
 }
 
-/// Compiles a game into a network until it is too late or nobody wants it any more.
+/// Compiles a game into a network. Stops at `until`, or when `stop` is raised.
 pub(crate) fn compile_network(
     rules: &Arc<Rules>,
     until: Instant,
@@ -59,19 +59,19 @@ pub(crate) fn compile_network(
     });
 }
 
-/// Makes an interpreter in a hurry and then, unless something better has come meanwhile, one that is planned well.
+/// Builds the quick interpreter and then the planned one, unless `stop_interpreters` is raised in between.
 pub(crate) fn compile_interpreters(
     rules: &Arc<Rules>,
-    is_outdone: &StopFlag,
+    stop_interpreters: &StopFlag,
     tell: impl Fn(Compiled) + Send + 'static,
 ) {
-    let (rules, is_outdone) = (Arc::clone(rules), is_outdone.clone());
+    let (rules, stop_interpreters) = (Arc::clone(rules), stop_interpreters.clone());
     spawn(move || {
         let game = attempt(|| Game::interpret_quickly(Arc::clone(&rules)));
         let grade = Grade::Quick;
         tell(Compiled { grade, game });
-        let game = match is_outdone.is_raised() {
-            true => Err("something better is there".to_owned()),
+        let game = match stop_interpreters.is_raised() {
+            true => Err("a better engine is ready".to_owned()),
             false => attempt(|| Game::interpret(rules)),
         };
         let grade = Grade::Planned;
@@ -81,11 +81,11 @@ pub(crate) fn compile_interpreters(
 
 fn spawn(compile: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().name("compile".to_owned());
-    // Without a thread nobody is told, and the match is played without this engine.
+    // If no thread can be started, the match is played without this engine.
     let _ = thread.spawn(compile);
 }
 
-/// A game, or the words of an error or a panic.
+/// A game, or the message of an error or a panic.
 fn attempt<E: Display>(compile: impl FnOnce() -> Result<Game, E>) -> Result<Arc<Game>, String> {
     match catch_unwind(AssertUnwindSafe(compile)) {
         Ok(Ok(game)) => Ok(Arc::new(game)),

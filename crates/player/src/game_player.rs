@@ -1,8 +1,8 @@
-//! Requests in, replies out: a [`Player`] that thinks with a bot.
+//! A [`Player`] that chooses its moves with a bot.
 //!
-//! One match at a time: whoever asks for another one is told `busy`. The game is compiled on START within the start clock,
-//! and beyond it if need be, unless it is one that the player knows already. A panic inside an answer is caught here, once;
-//! the match and its bot have threads of their own.
+//! It plays one match at a time and answers `busy` to requests for another one. The game is compiled on START, within the
+//! start clock and beyond it if necessary, unless the player already has it compiled. A panic inside an answer is caught
+//! here and nowhere else. The match actor and the bot have their own threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,26 +13,26 @@ use agon_protocol::{Info, MatchId, Player, Reply, Request, Rules, Status, StopFl
 use agon_search::{Bot, Preset};
 
 use crate::clock::{Budget, Overrun};
-use crate::keeper::Beginning;
-use crate::ongoing::{OngoingMatch, Pace};
+use crate::match_actor::MatchSetup;
+use crate::match_handle::{MatchHandle, Timing};
 
 /// Makes the bot of a match from its game and a seed.
 pub type MakeBot = dyn Fn(&Arc<Game>, u64) -> Box<dyn Bot> + Send + Sync;
 
-/// What a player is told besides its bot.
+/// Settings of a player, apart from its bot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Its name.
+    /// The name it gives in INFO replies.
     pub name: String,
-    /// What it may spend on a move besides the play clock.
+    /// Limits on the work for one move, in addition to the play clock.
     pub budget: Budget,
-    /// Seed of its first match; the next ones count up.
+    /// Seed of the first match. Each further match gets the next number.
     pub seed: u64,
-    /// How long before the clock runs out its answers are ready; never more than an eighth of the clock.
+    /// How long before the end of the clock thinking ends; at most an eighth of the clock.
     pub margin: Duration,
-    /// Whether it thinks on while others do. The same seed then no longer gives the same match.
+    /// Whether the bot also thinks between requests. If so, the same seed does not always give the same match.
     pub ponders: bool,
-    /// How much of the start clock it uses to think ahead once the game is ready, if it ponders.
+    /// How much of the start clock is used to think ahead once the game is ready, if the player ponders.
     pub warm_up: Duration,
 }
 
@@ -49,14 +49,14 @@ impl Default for Settings {
     }
 }
 
-/// A player that thinks with a bot.
+/// A player that chooses its moves with a bot.
 pub struct GamePlayer {
     settings: Settings,
     make_bot: Arc<MakeBot>,
     known: Option<Arc<Game>>,
     overrun: Overrun,
     n_matches: u64,
-    ongoing: Option<OngoingMatch>,
+    handle: Option<MatchHandle>,
 }
 
 impl GamePlayer {
@@ -67,7 +67,7 @@ impl GamePlayer {
         GamePlayer::with_bot(Arc::new(make), settings)
     }
 
-    /// A player with a bot of one's own.
+    /// A player whose bots are made by `make_bot`.
     #[must_use]
     pub fn with_bot(make_bot: Arc<MakeBot>, settings: Settings) -> GamePlayer {
         GamePlayer {
@@ -76,24 +76,24 @@ impl GamePlayer {
             known: None,
             overrun: Overrun::default(),
             n_matches: 0,
-            ongoing: None,
+            handle: None,
         }
     }
 
-    /// The same player, who has this game compiled already. It is taken if START brings the very same rules.
+    /// The same player with this compiled game. It is used if START brings the same rules value (pointer equality).
     #[must_use]
     pub fn knowing(mut self, game: Arc<Game>) -> GamePlayer {
         self.known = Some(game);
         self
     }
 
-    /// The same player, who shares what was measured with others.
+    /// The same player, sharing this measurement with others.
     pub(crate) fn measuring(mut self, overrun: &Overrun) -> GamePlayer {
         self.overrun = overrun.clone();
         self
     }
 
-    /// Answers a request that came at this time. Once `stop` is raised nobody waits for the answer any more.
+    /// Answers a request that was received at this time. Once `stop` is raised, the answer is no longer wanted.
     pub fn answer_from(&mut self, request: Request, received: Instant, stop: &StopFlag) -> Reply {
         let reply = catch_unwind(AssertUnwindSafe(|| self.reply(request, received, stop)));
         reply.unwrap_or(Reply::Nil)
@@ -101,10 +101,8 @@ impl GamePlayer {
 
     fn reply(&mut self, request: Request, received: Instant, stop: &StopFlag) -> Reply {
         match request {
-            Request::Info => Reply::Info(info(&self.settings.name, self.ongoing.is_some())),
-            Request::Preview { .. } | Request::Start { .. } if self.ongoing.is_some() => {
-                Reply::Busy
-            }
+            Request::Info => Reply::Info(info(&self.settings.name, self.handle.is_some())),
+            Request::Preview { .. } | Request::Start { .. } if self.handle.is_some() => Reply::Busy,
             Request::Preview { .. } => Reply::Ready,
             Request::Start {
                 id,
@@ -118,7 +116,7 @@ impl GamePlayer {
                 };
                 let known = self.known.as_ref();
                 let known = known.filter(|game| Arc::ptr_eq(game.rules(), &rules));
-                let begin = Beginning {
+                let setup = MatchSetup {
                     known: known.cloned(),
                     rules,
                     role,
@@ -131,14 +129,14 @@ impl GamePlayer {
                     overrun: self.overrun.clone(),
                 };
                 self.n_matches += 1;
-                self.ongoing = OngoingMatch::start(id, begin, self.pace(), stop);
-                match self.ongoing {
+                self.handle = MatchHandle::start(id, setup, self.timing(), stop);
+                match self.handle {
                     Some(_) => Reply::Ready,
                     None => Reply::Busy,
                 }
             }
             Request::Play { id, moves } => match self.in_match(&id) {
-                Some(ongoing) => ongoing.play(moves, received, stop),
+                Some(handle) => handle.play(moves, received, stop),
                 None => Reply::Busy,
             },
             Request::Stop { id, .. } => self.leave(&id, Reply::Done),
@@ -146,7 +144,7 @@ impl GamePlayer {
         }
     }
 
-    fn pace(&self) -> Pace {
+    fn timing(&self) -> Timing {
         let Settings {
             budget,
             margin,
@@ -154,7 +152,7 @@ impl GamePlayer {
             warm_up,
             ..
         } = self.settings;
-        Pace {
+        Timing {
             budget,
             margin,
             warm_up: if ponders { warm_up } else { Duration::ZERO },
@@ -162,15 +160,15 @@ impl GamePlayer {
         }
     }
 
-    fn in_match(&mut self, id: &MatchId) -> Option<&mut OngoingMatch> {
-        self.ongoing.as_mut().filter(|ongoing| ongoing.id() == id)
+    fn in_match(&mut self, id: &MatchId) -> Option<&mut MatchHandle> {
+        self.handle.as_mut().filter(|handle| handle.id() == id)
     }
 
     fn leave(&mut self, id: &MatchId, reply: Reply) -> Reply {
         if self.in_match(id).is_none() {
             return Reply::Busy;
         }
-        self.ongoing = None;
+        self.handle = None;
         reply
     }
 }
@@ -181,7 +179,7 @@ impl Player for GamePlayer {
     }
 }
 
-/// Who a player is, and whether it has time.
+/// The INFO reply of a player.
 pub(crate) fn info(name: &str, is_busy: bool) -> Info {
     Info {
         name: Some(name.to_owned()),
@@ -211,10 +209,10 @@ mod tests {
     const RULES: &str = "((role a) (role b) (init (step 0)) (succ 0 1) (succ 1 2) (legal a x) (legal a y) (legal b z)
         (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= terminal (true (step 2))) (goal a 50) (goal b 50))";
 
-    /// A bot that does something else than think.
-    struct Odd<F>(F);
+    /// A bot whose decisions come from a closure.
+    struct FnBot<F>(F);
 
-    impl<F: FnMut(&Limits) -> Decision + Send> Bot for Odd<F> {
+    impl<F: FnMut(&Limits) -> Decision + Send> Bot for FnBot<F> {
         fn think(
             &mut self,
             _state: &State,
@@ -228,9 +226,9 @@ mod tests {
         fn played(&mut self, _joint: &JointMove, _next: &State) {}
     }
 
-    fn decision(of: u32) -> Decision {
+    fn decision(mv: u32) -> Decision {
         Decision {
-            of: agon_engine::MoveId(of),
+            of: agon_engine::MoveId(mv),
             report: Report {
                 playouts: 0,
                 transitions: 0,
@@ -242,72 +240,73 @@ mod tests {
         }
     }
 
-    /// Starts a match as `a` with a bot, asks for a move and tells which one it was and what was noted.
+    /// Starts a match as `a`, asks for a move and returns it with the note of its thought.
     fn play(make: Arc<MakeBot>, play_clock: &str) -> (String, String) {
         let mut player = GamePlayer::with_bot(make, Settings::default());
         let start = format!("(start m a {RULES} 10 {play_clock})");
         let requests = [start.as_str(), "(play m nil)"];
         let mut replies = requests.map(|text| {
-            let request = read_request(text.as_bytes()).expect("it is a request");
+            let request = read_request(text.as_bytes()).expect("a valid request");
             player.answer(request, &StopFlag::new())
         });
         assert_eq!(replies[0], Reply::Ready);
         match std::mem::replace(&mut replies[1], Reply::Nil) {
-            Reply::Move { of, thought } => {
+            Reply::Move { of: mv, thought } => {
                 let note = thought.and_then(|thought| thought.note);
-                (of.to_string(), note.unwrap_or_default())
+                (mv.to_string(), note.unwrap_or_default())
             }
-            other => panic!("a legal move is always in hand, not {other:?}"),
+            other => panic!("expected a move, got {other:?}"),
         }
     }
 
     #[test]
     fn a_bot_that_panics_is_replaced_by_a_legal_move() {
         let make = |_: &Arc<Game>, _| -> Box<dyn Bot> {
-            Box::new(Odd(|_: &Limits| -> Decision { panic!("no idea") }))
+            Box::new(FnBot(|_: &Limits| -> Decision { panic!("no idea") }))
         };
-        let (of, note) = play(Arc::new(make), "5");
-        assert!(of == "x" || of == "y");
-        assert_eq!(note, "the bot panicked: no idea: any legal move");
+        let (mv, note) = play(Arc::new(make), "5");
+        assert!(mv == "x" || mv == "y");
+        assert_eq!(note, "the bot panicked: no idea: a random legal move");
     }
 
     #[test]
-    fn a_bot_that_cannot_even_be_made_is_replaced_by_a_legal_move() {
+    fn a_bot_that_cannot_be_created_is_replaced_by_a_legal_move() {
         let make = |_: &Arc<Game>, _| -> Box<dyn Bot> { panic!("not today") };
-        let (of, note) = play(Arc::new(make), "5");
-        assert!(of == "x" || of == "y");
-        assert_eq!(note, "the bot panicked: not today: any legal move");
+        let (mv, note) = play(Arc::new(make), "5");
+        assert!(mv == "x" || mv == "y");
+        assert_eq!(note, "the bot panicked: not today: a random legal move");
     }
 
     #[test]
     fn a_bot_that_hangs_is_not_waited_for() {
-        let (keep, gate) = channel::<()>();
+        let (release, gate) = channel::<()>();
         let gate: Arc<Mutex<Option<Receiver<()>>>> = Arc::new(Mutex::new(Some(gate)));
         let make = move |_: &Arc<Game>, _| -> Box<dyn Bot> {
-            let gate = gate.lock().expect("nobody panics").take();
-            Box::new(Odd(move |_: &Limits| {
+            let gate = gate.lock().expect("the lock is not poisoned").take();
+            Box::new(FnBot(move |_: &Limits| {
                 let _ = gate.as_ref().map(Receiver::recv);
                 decision(0)
             }))
         };
-        let (of, note) = play(Arc::new(make), "0.1");
-        drop(keep);
-        assert!(of == "x" || of == "y");
-        assert_eq!(note, "the bot did not answer in time: any legal move");
+        let (mv, note) = play(Arc::new(make), "0.1");
+        drop(release);
+        assert!(mv == "x" || mv == "y");
+        assert_eq!(note, "the bot did not answer in time: a random legal move");
     }
 
     #[test]
-    fn a_bot_that_chooses_what_is_not_legal_is_replaced() {
-        let make = |_: &Arc<Game>, _| -> Box<dyn Bot> { Box::new(Odd(|_: &Limits| decision(99))) };
-        let (of, note) = play(Arc::new(make), "5");
-        assert!(of == "x" || of == "y");
-        assert_eq!(note, "the bot chose what is not legal: any legal move");
+    fn an_illegal_choice_is_replaced_by_a_legal_move() {
+        let make =
+            |_: &Arc<Game>, _| -> Box<dyn Bot> { Box::new(FnBot(|_: &Limits| decision(99))) };
+        let (mv, note) = play(Arc::new(make), "5");
+        assert!(mv == "x" || mv == "y");
+        assert_eq!(note, "the bot chose an illegal move: a random legal move");
     }
 
     #[test]
-    fn a_bot_learns_the_deadline_and_the_budget() {
+    fn the_bot_receives_a_deadline_and_a_stop_flag() {
         let make = |_: &Arc<Game>, _| -> Box<dyn Bot> {
-            Box::new(Odd(|limits: &Limits| {
+            Box::new(FnBot(|limits: &Limits| {
                 assert!(limits.deadline.is_some() && limits.stop.is_some());
                 decision(1)
             }))
@@ -316,33 +315,33 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_it_knows_is_not_compiled_again() {
+    fn a_known_game_is_not_compiled_again() {
         let Ok(Request::Start { rules, .. }) =
             read_request(format!("(start m a {RULES} 10 5)").as_bytes())
         else {
-            panic!("it is a START")
+            panic!("expected a START")
         };
-        let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
+        let game = Game::compile(rules, &Default::default(), &|| false).expect("the game compiles");
         let game = Arc::new(game);
         let is_known = Arc::new(AtomicBool::new(false));
         let (seen, known) = (Arc::clone(&is_known), Arc::clone(&game));
         let (made, wait) = channel();
         let make = move |game: &Arc<Game>, _| -> Box<dyn Bot> {
             seen.store(Arc::ptr_eq(game, &known), Ordering::Relaxed);
-            made.send(()).expect("somebody waits");
-            Box::new(Odd(|_: &Limits| decision(0)))
+            made.send(()).expect("the test waits for this");
+            Box::new(FnBot(|_: &Limits| decision(0)))
         };
         let mut player =
             GamePlayer::with_bot(Arc::new(make), Settings::default()).knowing(Arc::clone(&game));
         let start = Request::Start {
-            id: MatchId::new("m").expect("it is one"),
-            role: Term::read("a").expect("it is one"),
+            id: MatchId::new("m").expect("a valid name"),
+            role: Term::read("a").expect("a valid name"),
             rules: Arc::clone(game.rules()),
             start_clock: Duration::from_secs(1),
             play_clock: Duration::from_secs(1),
         };
         assert_eq!(player.answer(start, &StopFlag::new()), Reply::Ready);
-        wait.recv().expect("the bot is made");
+        wait.recv().expect("the bot is created");
         assert!(is_known.load(Ordering::Relaxed));
     }
 }

@@ -1,64 +1,65 @@
-//! Several matches side by side, for a player that many managers can reach at any time.
+//! Several matches at a time, for a player that serves many managers.
 //!
-//! In: requests from any thread. Out: replies. Every match has a [`GamePlayer`] of its own. A request about a match ends
-//! whatever is still being answered in it, so that a manager that has given up waiting, or aborts, is not kept waiting.
-//! Matches of which nothing was heard long after their clocks ran out are given up.
+//! In: requests from any thread. Out: replies. Every match has its own [`GamePlayer`]. A new request about a match ends
+//! the answer that is still in progress, so that a manager that timed out or aborts does not have to wait. A match is
+//! dropped if no request arrives long after its clock ran out.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_protocol::{MatchId, Reply, Request, StopFlag};
 
-use crate::clock::{LONGEST, Overrun};
+use crate::clock::{MAX_DURATION, Overrun};
 use crate::game_player::{GamePlayer, MakeBot, Settings, info};
 
-/// Besides two clocks so much time passes before a match is given up.
-const SILENCE: Duration = Duration::from_secs(15);
-/// Whatever the clocks of a match are, a day of silence is enough.
-const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
+/// A match is dropped after two clocks and this time without a request.
+const IDLE_GRACE: Duration = Duration::from_secs(15);
+/// Upper bound on the time without a request, whatever the clocks are.
+const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
 
-/// Several matches side by side.
+/// Several matches at a time.
 pub struct Lobby {
     // Constant.
     settings: Settings,
     make_bot: Arc<MakeBot>,
-    most_matches: usize,
+    max_matches: usize,
     // Shared by all requests.
     overrun: Overrun,
-    rooms: Mutex<Rooms>,
+    matches: Mutex<Matches>,
 }
 
 #[derive(Default)]
-struct Rooms {
-    open: Vec<Room>,
+struct Matches {
+    open: Vec<OpenMatch>,
     n_started: u64,
 }
 
-/// A match.
-struct Room {
+/// A match in progress.
+struct OpenMatch {
     id: MatchId,
     play_clock: Duration,
     player: Arc<Mutex<GamePlayer>>,
-    /// Ends the answer that is being thought about.
+    /// Ends the answer that is in progress.
     current: StopFlag,
-    /// When it is given up unless something is heard.
+    /// When the match is dropped, unless a request arrives.
     until: Instant,
 }
 
 impl Lobby {
-    /// A lobby for so many matches at a time, whose players have such bots. Seeds count up from that of the settings.
+    /// A lobby for up to `max_matches` matches at a time, whose bots are made by `make_bot`. Each match gets the next seed,
+    /// starting with that of the settings.
     #[must_use]
-    pub fn new(make_bot: Arc<MakeBot>, settings: Settings, most_matches: usize) -> Lobby {
+    pub fn new(make_bot: Arc<MakeBot>, settings: Settings, max_matches: usize) -> Lobby {
         Lobby {
             settings,
             make_bot,
-            most_matches,
+            max_matches,
             overrun: Overrun::default(),
-            rooms: Mutex::default(),
+            matches: Mutex::default(),
         }
     }
 
-    /// Answers a request that came at this time.
+    /// Answers a request that was received at this time.
     pub fn answer(&self, request: Request, received: Instant) -> Reply {
         self.give_up(received);
         match &request {
@@ -85,32 +86,33 @@ impl Lobby {
         }
     }
 
-    /// Gives up matches of which nothing was heard for too long, and tells which.
+    /// Drops the matches that have been idle for too long and returns their names.
     pub fn give_up(&self, now: Instant) -> Vec<MatchId> {
-        let mut rooms = lock(&self.rooms);
-        let all = std::mem::take(&mut rooms.open).into_iter();
-        let (open, given_up): (Vec<Room>, Vec<Room>) = all.partition(|room| room.until > now);
-        rooms.open = open;
-        // Matches take a moment to go, and nobody else waits for that.
-        drop(rooms);
-        let give_up = |room: Room| {
-            room.current.raise();
-            room.id
+        let mut matches = lock(&self.matches);
+        let all = std::mem::take(&mut matches.open).into_iter();
+        let (open, given_up): (Vec<OpenMatch>, Vec<OpenMatch>) =
+            all.partition(|entry| entry.until > now);
+        matches.open = open;
+        // Ending a match takes a moment; the lock is not held for that.
+        drop(matches);
+        let give_up = |entry: OpenMatch| {
+            entry.current.raise();
+            entry.id
         };
         given_up.into_iter().map(give_up).collect()
     }
 
-    /// Number of matches that it is in.
+    /// Number of matches in progress.
     #[must_use]
     pub fn n_matches(&self) -> usize {
-        lock(&self.rooms).open.len()
+        lock(&self.matches).open.len()
     }
 
     fn is_full(&self) -> bool {
-        self.n_matches() >= self.most_matches
+        self.n_matches() >= self.max_matches
     }
 
-    /// Makes room for a match; `None` if there is none, or the match is there already.
+    /// Adds a match. Returns `None` if the lobby is full or the match is known already.
     fn open(&self, start: &Request, now: Instant) -> Option<(Arc<Mutex<GamePlayer>>, StopFlag)> {
         let Request::Start {
             id,
@@ -121,59 +123,59 @@ impl Lobby {
         else {
             return None;
         };
-        let mut rooms = lock(&self.rooms);
-        let is_known = rooms.open.iter().any(|room| room.id == *id);
-        if is_known || rooms.open.len() >= self.most_matches {
+        let mut matches = lock(&self.matches);
+        let is_known = matches.open.iter().any(|entry| entry.id == *id);
+        if is_known || matches.open.len() >= self.max_matches {
             return None;
         }
         let settings = Settings {
-            seed: self.settings.seed.wrapping_add(rooms.n_started),
+            seed: self.settings.seed.wrapping_add(matches.n_started),
             ..self.settings.clone()
         };
-        rooms.n_started += 1;
+        matches.n_started += 1;
         let player = GamePlayer::with_bot(Arc::clone(&self.make_bot), settings);
         let player = Arc::new(Mutex::new(player.measuring(&self.overrun)));
         let current = StopFlag::new();
-        rooms.open.push(Room {
+        matches.open.push(OpenMatch {
             id: id.clone(),
             play_clock: *play_clock,
             player: Arc::clone(&player),
             current: current.clone(),
-            until: silence(now, *start_clock),
+            until: idle_deadline(now, *start_clock),
         });
         Some((player, current))
     }
 
-    /// The player of a match; whatever it is still answering ends.
+    /// The player of a match. Ends the answer that is still in progress.
     fn find(&self, id: &MatchId, now: Instant) -> Option<(Arc<Mutex<GamePlayer>>, StopFlag)> {
-        let mut rooms = lock(&self.rooms);
-        let room = rooms.open.iter_mut().find(|room| room.id == *id)?;
-        room.current.raise();
-        room.current = StopFlag::new();
-        room.until = silence(now, room.play_clock);
-        Some((Arc::clone(&room.player), room.current.clone()))
+        let mut matches = lock(&self.matches);
+        let entry = matches.open.iter_mut().find(|entry| entry.id == *id)?;
+        entry.current.raise();
+        entry.current = StopFlag::new();
+        entry.until = idle_deadline(now, entry.play_clock);
+        Some((Arc::clone(&entry.player), entry.current.clone()))
     }
 
-    /// Closes a match, whatever it is still answering; `None` if there is no such match.
+    /// Closes a match and ends the answer that is still in progress. Returns `None` if there is no such match.
     fn close(&self, id: &MatchId) -> Option<()> {
-        let mut rooms = lock(&self.rooms);
-        let idx = rooms.open.iter().position(|room| room.id == *id)?;
-        let room = rooms.open.swap_remove(idx);
-        // A match takes a moment to go, and nobody else waits for that.
-        drop(rooms);
-        room.current.raise();
+        let mut matches = lock(&self.matches);
+        let idx = matches.open.iter().position(|entry| entry.id == *id)?;
+        let entry = matches.open.swap_remove(idx);
+        // Ending a match takes a moment; the lock is not held for that.
+        drop(matches);
+        entry.current.raise();
         Some(())
     }
 }
 
-fn silence(now: Instant, clock: Duration) -> Instant {
-    let most = clock.min(LONGEST / 4) * 2 + SILENCE;
-    now + most.min(LONGEST_SILENCE)
+fn idle_deadline(now: Instant, clock: Duration) -> Instant {
+    let most = clock.min(MAX_DURATION / 4) * 2 + IDLE_GRACE;
+    now + most.min(MAX_IDLE)
 }
 
-/// A panic in an answer is caught within, so what is locked is never left half done.
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks a mutex. Panics in an answer are caught inside, so a poisoned value is still consistent.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -185,26 +187,26 @@ mod tests {
     const RULES: &str = "((role a) (init (step 0)) (succ 0 1) (succ 1 2) (legal a x)
         (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= terminal (true (step 2))) (goal a 50))";
 
-    fn lobby(most_matches: usize) -> Lobby {
-        let preset = Preset::parse("legal").expect("it is one");
+    fn lobby(max_matches: usize) -> Lobby {
+        let preset = Preset::parse("legal").expect("a valid preset");
         let make = Arc::new(move |game: &Arc<_>, seed| preset.bot(game, seed));
-        Lobby::new(make, Settings::default(), most_matches)
+        Lobby::new(make, Settings::default(), max_matches)
     }
 
-    /// Sends messages at times in seconds.
-    fn check(most_matches: usize, dialogue: &[(u64, &str, &str)]) {
-        let lobby = lobby(most_matches);
-        let begin = Instant::now();
+    /// Sends messages at the given times, in seconds, and checks the replies.
+    fn check(max_matches: usize, dialogue: &[(u64, &str, &str)]) {
+        let lobby = lobby(max_matches);
+        let setup = Instant::now();
         for (seconds, text, expected) in dialogue {
             let text = text.replace("{rules}", RULES);
-            let request = read_request(text.as_bytes()).expect("it is a request");
-            let reply = lobby.answer(request, begin + Duration::from_secs(*seconds));
+            let request = read_request(text.as_bytes()).expect("a valid request");
+            let reply = lobby.answer(request, setup + Duration::from_secs(*seconds));
             assert_eq!(write_reply(&reply), *expected, "{text}");
         }
     }
 
     #[test]
-    fn as_many_matches_as_there_is_room_for() {
+    fn accepts_matches_up_to_the_limit() {
         check(
             2,
             &[
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_that_was_left_is_given_up_in_time() {
+    fn an_idle_match_is_dropped() {
         check(
             1,
             &[
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_cannot_be_taken_takes_no_room() {
+    fn a_refused_start_does_not_count() {
         check(
             1,
             &[
@@ -263,21 +265,21 @@ mod tests {
     }
 
     #[test]
-    fn absurd_clocks_are_no_danger() {
+    fn huge_clocks_do_not_overflow() {
         let lobby = lobby(1);
         let start = format!("(start m a {RULES} 10000000000000000000 1000000000000)");
-        let request = read_request(start.as_bytes()).expect("it is a request");
+        let request = read_request(start.as_bytes()).expect("a valid request");
         let now = Instant::now();
         assert_eq!(lobby.answer(request, now), Reply::Ready);
         assert!(lobby.give_up(now + Duration::from_secs(3600)).is_empty());
-        assert_eq!(lobby.give_up(now + LONGEST_SILENCE).len(), 1);
+        assert_eq!(lobby.give_up(now + MAX_IDLE).len(), 1);
         assert_eq!(lobby.n_matches(), 0);
     }
 
-    /// A bot that thinks until it is told to stop, and tells when it has begun.
-    struct Dreamer(std::sync::mpsc::Sender<()>);
+    /// A bot that signals when it starts to think, and thinks until it is told to stop.
+    struct EndlessBot(std::sync::mpsc::Sender<()>);
 
-    impl agon_search::Bot for Dreamer {
+    impl agon_search::Bot for EndlessBot {
         fn think(
             &mut self,
             _state: &agon_engine::State,
@@ -286,34 +288,36 @@ mod tests {
             _watch: &mut dyn FnMut(&agon_search::Report),
         ) -> agon_search::Decision {
             let _ = self.0.send(());
-            let stop = limits.stop.as_ref().expect("there is a flag");
+            let stop = limits.stop.as_ref().expect("a stop flag");
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 std::thread::yield_now();
             }
-            panic!("woken up");
+            panic!("stopped");
         }
 
         fn played(&mut self, _joint: &agon_engine::JointMove, _next: &agon_engine::State) {}
     }
 
-    /// Starts a match with an hour for each move and says something while the bot thinks; the replies to both.
+    /// Starts a match with an hour for each move and sends a message while the bot thinks. Returns the replies to the PLAY
+    /// and to the message.
     fn while_thinking(text: &str) -> [String; 2] {
-        let (begun, wait) = std::sync::mpsc::channel();
-        let make =
-            move |_: &Arc<_>, _| -> Box<dyn agon_search::Bot> { Box::new(Dreamer(begun.clone())) };
+        let (started, wait) = std::sync::mpsc::channel();
+        let make = move |_: &Arc<_>, _| -> Box<dyn agon_search::Bot> {
+            Box::new(EndlessBot(started.clone()))
+        };
         let lobby = Lobby::new(Arc::new(make), Settings::default(), 1);
-        let say = |text: &str| {
+        let send = |text: &str| {
             let text = text.replace("{rules}", RULES);
-            let request = read_request(text.as_bytes()).expect("it is a request");
+            let request = read_request(text.as_bytes()).expect("a valid request");
             write_reply(&lobby.answer(request, Instant::now()))
         };
-        assert_eq!(say("(start m a {rules} 10 3600)"), "ready");
+        assert_eq!(send("(start m a {rules} 10 3600)"), "ready");
         std::thread::scope(|scope| {
-            let play = scope.spawn(|| say("(play m nil)"));
-            wait.recv().expect("the bot thinks");
-            let reply = say(text);
-            say("(abort m)");
-            [play.join().expect("it answers"), reply]
+            let play = scope.spawn(|| send("(play m nil)"));
+            wait.recv().expect("the bot starts to think");
+            let reply = send(text);
+            send("(abort m)");
+            [play.join().expect("PLAY is answered"), reply]
         })
     }
 
@@ -324,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_while_the_bot_thinks_is_answered() {
+    fn other_requests_are_answered_while_the_bot_thinks() {
         let busy = "( ( name agon ) ( status busy ) ( species agon ) )";
         assert_eq!(while_thinking("(info)"), ["x", busy]);
         assert_eq!(while_thinking("(start n a {rules} 10 10)"), ["x", "busy"]);

@@ -1,25 +1,25 @@
-//! Moves of an engine as peers spell them, and back.
+//! Converts between the moves of an engine and the terms of messages.
 
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId};
 use agon_protocol::{Term, Thought, WeighedMove};
 use agon_search::{MoveReport, Report};
 
-/// So many moves of a decision are told.
-const MOST_MOVES: usize = 10;
+/// The number of moves in a [`Thought`].
+const MAX_MOVES: usize = 10;
 
-/// A move as peers know it.
-pub(crate) fn term(game: &Game, role: RoleId, of: MoveId) -> Option<Term> {
-    Term::read(&game.move_text(role, of)).ok()
+/// A move as a term.
+pub(crate) fn term(game: &Game, role: RoleId, mv: MoveId) -> Option<Term> {
+    Term::read(&game.move_text(role, mv)).ok()
 }
 
-/// What all roles did, if it is a joint move here.
+/// The joint move that these terms name, or `None` if it is not legal in this state.
 pub(crate) fn joint_move(
     game: &Game,
     machine: &mut dyn Machine,
     moves: &[Term],
 ) -> Option<JointMove> {
     let n_roles = game.n_roles();
-    // Where there is one role, some managers save the brackets around its move.
+    // In single-player games some managers omit the brackets around the list of moves.
     let bare = (n_roles == 1 && moves.len() > 1).then(|| Term::list(moves));
     let moves = bare.as_ref().map_or(moves, std::slice::from_ref);
     if moves.len() != n_roles {
@@ -28,21 +28,21 @@ pub(crate) fn joint_move(
     let mut joint = Vec::with_capacity(n_roles);
     for (role, term) in RoleId::all(n_roles).zip(moves) {
         let legal = machine.legal_moves(role).iter();
-        joint.push(term.pick(legal.map(|&of| (of, game.move_text(role, of))))?);
+        joint.push(term.pick(legal.map(|&mv| (mv, game.move_text(role, mv))))?);
     }
     Some(JointMove::new(joint))
 }
 
-/// What a bot reports, as peers may read it.
+/// The report of a bot as a [`Thought`].
 pub(crate) fn thought(game: &Game, role: RoleId, report: &Report) -> Thought {
-    let weighed = |of: &MoveReport| {
-        term(game, role, of.of).map(|term| WeighedMove {
+    let weighed = |report: &MoveReport| {
+        term(game, role, report.of).map(|term| WeighedMove {
             of: term,
-            visits: of.visits,
-            mean: of.mean,
+            visits: report.visits,
+            mean: report.mean,
         })
     };
-    let moves = report.moves.iter().take(MOST_MOVES);
+    let moves = report.moves.iter().take(MAX_MOVES);
     Thought {
         value: report.value,
         playouts: report.playouts,

@@ -1,8 +1,8 @@
-//! Dialogues with a manager: requests in, replies out, as text.
+//! Dialogues with a manager as text: requests and replies.
 //!
-//! A line of a transcript that begins with `>` is a request, the one below it that begins with `<` is the reply to it.
-//! `{name}` stands for the rules of a built-in game, `{NAME}` for the same rules shouted. `UPDATE_EXPECT=1` writes the
-//! replies anew.
+//! In a transcript, a line that begins with `>` is a request, and the line below it that begins with `<` is the reply.
+//! `{name}` stands for the rules of a built-in game, `{NAME}` for the same rules in capitals. `UPDATE_EXPECT=1` updates the
+//! replies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The transcript with the replies that a player gives now. The first legal move is always its choice.
+/// The transcript with the replies of a player that always makes the first legal move.
 fn with_replies(transcript: &str) -> String {
-    let preset = Preset::parse("legal").expect("it is one");
+    let preset = Preset::parse("legal").expect("a valid preset");
     let mut player = GamePlayer::new(preset, Settings::default());
     let mut out = String::new();
     for line in transcript.lines().filter(|line| !line.starts_with('<')) {
@@ -44,9 +44,9 @@ fn with_rules(text: &str) -> String {
     let Some((before, rest)) = text.split_once('{') else {
         return text.to_owned();
     };
-    let (name, after) = rest.split_once('}').expect("a bracket is closed");
+    let (name, after) = rest.split_once('}').expect("`{` has a matching `}`");
     let path = root().join(format!("games/{}.kif", name.to_lowercase()));
-    let mut rules = fs::read_to_string(path).expect("there is such a game");
+    let mut rules = fs::read_to_string(path).expect("a built-in game");
     if name.chars().all(|c| !c.is_lowercase()) {
         rules = rules.to_uppercase();
     }
@@ -57,7 +57,7 @@ fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(name);
-    let transcript = fs::read_to_string(&path).expect("it can be read");
+    let transcript = fs::read_to_string(&path).expect("the transcript is readable");
     expect_file![path].assert_eq(&with_replies(&transcript));
 }
 

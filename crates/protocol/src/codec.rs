@@ -1,14 +1,13 @@
-//! Text ↔ message: reading is tolerant, writing is strict.
+//! Converts between text and messages: reading is tolerant, writing is strict.
 //!
-//! Read is whatever managers and players are known to send: words in any case, blanks anywhere or nowhere, `PING` for
-//! `INFO`, further arguments behind those of any message, `NIL` or `()` where there are no moves, moves without brackets
-//! around them, clocks with a fraction, a bare word for an INFO reply, explanations behind a move, comments, bytes that
-//! are not UTF-8. Written is what the
-//! reference manager and player write, blank by blank, because some peers compare text.
+//! The reader accepts what managers and players are known to send: keywords in any case, whitespace anywhere or nowhere,
+//! `PING` for `INFO`, additional arguments, `NIL` or `()` for no moves, moves without brackets around them, clocks with a
+//! fraction, a single word as an INFO reply, explanations after a move, comments, and bytes that are not UTF-8. The writer
+//! produces exactly the text of the reference manager and player, including blanks, because some peers compare text.
 //!
-//! A reply can be read only by those who know the question: `busy` is a fine name for a move.
+//! Reading a reply requires the request: `busy`, for example, may be the name of a move.
 //!
-//! Not here: HTTP, and any limit on the size of a message, which whoever reads it from a socket has.
+//! Not here: HTTP, and limits on the size of a message, which the code that reads from a socket enforces.
 //!
 //! - Love, Hinrichs, Haley, Schkufza and Genesereth 2008, General Game Playing: Game Description Language Specification
 
@@ -22,31 +21,31 @@ use thiserror::Error;
 use crate::message::{Failure, Info, MatchId, Reply, Request, Status, Thought};
 use crate::term::{Term, TermError, inside, items, lay_out};
 
-/// Why a text is no request.
+/// Why a text is not a valid request.
 #[derive(Debug, Error)]
 pub enum CodecError {
     /// It is empty, or its brackets do not match.
     #[error("the message is malformed: {0}")]
     Malformed(#[from] TermError),
-    /// Its first word is none of the protocol.
-    #[error("`{0}` is no message of the protocol")]
+    /// Its first word is not a message of the protocol.
+    #[error("unknown message `{0}`: expected INFO, PREVIEW, START, PLAY, STOP or ABORT")]
     UnknownWord(String),
-    /// It has too few or too many parts.
-    #[error("{word} has {found} arguments instead of {expected}")]
+    /// It has too few arguments.
+    #[error("{word} needs {expected} arguments, found {found}")]
     Arity {
-        /// The word of the message.
+        /// The keyword of the message.
         word: &'static str,
-        /// Number of arguments that belong to it.
+        /// Number of arguments that it needs.
         expected: usize,
-        /// Number of arguments that came.
+        /// Number of arguments that were received.
         found: usize,
     },
-    /// Something else stands where an argument should be.
-    #[error("`{found}` stands where {expected} should be")]
+    /// An argument is not valid.
+    #[error("expected {expected}, found `{found}`")]
     Argument {
         /// What was expected.
         expected: &'static str,
-        /// What came, cut short.
+        /// What was received, shortened.
         found: String,
     },
     /// The game cannot be played.
@@ -54,7 +53,7 @@ pub enum CodecError {
     Rules {
         /// The match, if it is a START.
         id: Option<MatchId>,
-        /// What is wrong with them.
+        /// The errors and warnings of the rules.
         findings: Box<Diagnostics>,
     },
 }
@@ -69,7 +68,7 @@ fn first_error(findings: &Diagnostics) -> &str {
 /// Reads a request.
 ///
 /// # Errors
-/// If it is none; a peer in good faith never sends such a thing.
+/// If the text is not a valid request.
 pub fn read_request(text: &[u8]) -> Result<Request, CodecError> {
     let text = String::from_utf8_lossy(text);
     let outer = items(&text)?;
@@ -99,7 +98,7 @@ pub fn read_request(text: &[u8]) -> Result<Request, CodecError> {
     }
 }
 
-/// The arguments of a message; some managers append some of their own, which mean nothing to us.
+/// The arguments of a message. Some managers append further arguments, which are ignored.
 fn arguments<'a, const N: usize>(
     word: &'static str,
     args: &[&'a str],
@@ -112,7 +111,7 @@ fn arguments<'a, const N: usize>(
     })
 }
 
-/// A match and what was done in it last: a list, or words that should be in one.
+/// The match and its last joint move: a list, or words without the brackets of a list.
 fn step(word: &'static str, args: &[&str]) -> Result<(MatchId, Option<Vec<Term>>), CodecError> {
     let [id, first] = arguments(word, args)?;
     let moves = match inside(first) {
@@ -147,7 +146,7 @@ fn start([id, role, sheet, start, play]: [&str; 5]) -> Result<Request, CodecErro
 
 fn rules(sheet: &str, id: Option<&MatchId>) -> Result<Arc<Rules>, CodecError> {
     let inner = inside(sheet).ok_or_else(|| argument("the list of rules", sheet))?;
-    // A list that begins with a word looks like one term; laid out without its brackets it is the rules that it has.
+    // A list that begins with a word would be parsed as one term, so the rules are parsed without its brackets.
     let description = match inner.trim_start().starts_with('(') {
         true => parse(sheet.as_bytes(), &Limits::default()),
         false => parse(lay_out(inner, true).as_bytes(), &Limits::default()),
@@ -178,14 +177,14 @@ fn argument(expected: &'static str, found: &str) -> CodecError {
 }
 
 fn shorten(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 60;
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-/// Writes a request as the reference manager does. Clocks are whole seconds there, and at least one.
+/// Writes a request as the reference manager does. Clocks are written in whole seconds, at least one.
 #[must_use]
 pub fn write_request(request: &Request) -> String {
     match request {
@@ -232,6 +231,10 @@ fn moves_text(moves: Option<&[Term]>) -> String {
 #[must_use]
 pub fn read_reply(to: &Request, text: &[u8]) -> Reply {
     let text = String::from_utf8_lossy(text);
+    if is_web_page(&text) {
+        let words = "the answer is a web page, not a reply of a GGP player";
+        return Reply::Failed(Failure::Connection(words.to_owned()));
+    }
     let Ok(items) = items(&text) else {
         return Reply::Failed(Failure::Unreadable(shorten(text.trim())));
     };
@@ -241,7 +244,7 @@ pub fn read_reply(to: &Request, text: &[u8]) -> Reply {
     let is_busy = first.eq_ignore_ascii_case("busy");
     match to {
         Request::Info => Reply::Info(read_info(first)),
-        // What is said to a START is not looked at by any manager, so players say anything.
+        // Managers do not check the reply to a START, so players send anything.
         Request::Preview { .. } | Request::Start { .. } if is_busy => Reply::Busy,
         Request::Preview { .. } | Request::Start { .. } => Reply::Ready,
         Request::Play { .. } => read_move(first, rest),
@@ -251,20 +254,30 @@ pub fn read_reply(to: &Request, text: &[u8]) -> Reply {
     }
 }
 
-/// A move, and behind it perhaps `(explanation "…") (taunt "…")`.
-fn read_move(first: &str, rest: &[&str]) -> Reply {
-    let Ok(of) = Term::read(first) else {
-        return Reply::Failed(Failure::Unreadable(shorten(first)));
+/// Whether a web server answered that knows nothing of the protocol.
+fn is_web_page(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = |tag: &str| {
+        let start = text.get(..tag.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(tag))
     };
-    let words: Vec<String> = rest.iter().map(|item| lay_out(item, false)).collect();
-    let thought = (!words.is_empty()).then(|| Thought {
-        note: Some(shorten(&words.join(" "))),
-        ..Thought::default()
-    });
-    Reply::Move { of, thought }
+    ["<!doctype", "<html", "<?xml"].into_iter().any(begins)
 }
 
-/// `( ( name X ) ( status available ) )` in any order, or the bare status.
+/// A move, optionally followed by `(explanation "…") (taunt "…")`.
+fn read_move(first: &str, rest: &[&str]) -> Reply {
+    let Ok(mv) = Term::read(first) else {
+        return Reply::Failed(Failure::Unreadable(shorten(first)));
+    };
+    let notes: Vec<String> = rest.iter().map(|item| lay_out(item, false)).collect();
+    let thought = (!notes.is_empty()).then(|| Thought {
+        note: Some(shorten(&notes.join(" "))),
+        ..Thought::default()
+    });
+    Reply::Move { of: mv, thought }
+}
+
+/// `( ( name X ) ( status available ) )` in any order, or just the status.
 fn read_info(text: &str) -> Info {
     let mut info = Info {
         name: None,
@@ -303,14 +316,14 @@ fn status(text: &str) -> Status {
     }
 }
 
-/// Writes a reply as the reference player does; nothing for what is no reply.
+/// Writes a reply as the reference player does. The text is empty for [`Reply::Failed`].
 #[must_use]
 pub fn write_reply(reply: &Reply) -> String {
     match reply {
         Reply::Info(info) => write_info(info),
         Reply::Ready => "ready".to_owned(),
         Reply::Busy => "busy".to_owned(),
-        Reply::Move { of, .. } => of.spaced(),
+        Reply::Move { of: mv, .. } => mv.spaced(),
         Reply::Nil => "nil".to_owned(),
         Reply::Done => "done".to_owned(),
         Reply::Aborted => "aborted".to_owned(),
@@ -337,7 +350,7 @@ fn write_info(info: &Info) -> String {
     text
 }
 
-/// One word, whatever it was: peers expect an atom.
+/// The text as one word, because peers expect an atom.
 fn word(text: &str) -> String {
     let is_odd = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ';');
     let word: String = text
@@ -359,7 +372,7 @@ mod tests {
     const SHEET: &str = "((role Robot)(init (light off))(legal Robot push)(<= (next (light on))(does Robot push))\
         (<= terminal (true (light on)))(goal Robot 100))";
 
-    /// Reads a request and writes it again, or says what is wrong with it.
+    /// Reads a request and writes it again, or shows the error.
     fn check_request(text: &str, expected: Expect) {
         let shown = match read_request(text.as_bytes()) {
             Ok(request) => write_request(&request),
@@ -369,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_manager_is_read_and_written_blank_by_blank() {
+    fn requests_of_the_reference_manager_round_trip() {
         let dialogue = [
             "( INFO )",
             "( PLAY Base.ticTacToe.1 NIL )",
@@ -379,13 +392,13 @@ mod tests {
             "( ABORT m3 )",
         ];
         for text in dialogue {
-            let request = read_request(text.as_bytes()).expect("it is one");
+            let request = read_request(text.as_bytes()).expect("a valid request");
             assert_eq!(write_request(&request), text);
         }
     }
 
     #[test]
-    fn the_dresden_manager_shouts_without_blanks() {
+    fn requests_of_the_dresden_manager_are_read() {
         check_request(
             "(PLAY SomeMatch ((MARK 1 1) NOOP))",
             expect!["( PLAY SomeMatch (( MARK 1 1 ) NOOP ) )"],
@@ -403,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn start_keeps_spelling_and_ignores_what_follows_its_arguments() {
+    fn start_keeps_spelling_and_ignores_additional_arguments() {
         check_request(
             &format!("(start m4 Robot {SHEET} 5 5 extra (args))"),
             expect![
@@ -434,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_any_case_and_nothing_for_nil() {
+    fn keywords_in_any_case_and_an_empty_list_for_nil() {
         check_request("(info)", expect!["( INFO )"]);
         check_request("ping", expect!["( INFO )"]);
         check_request("(abort m3)", expect!["( ABORT m3 )"]);
@@ -443,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_may_be_missing_and_words_too_many() {
+    fn missing_brackets_and_additional_arguments_are_accepted() {
         check_request("(play m noop)", expect!["( PLAY m (noop ) )"]);
         check_request(
             "(play m noop (go 1))",
@@ -459,14 +472,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_said() {
-        check_request(
-            "",
-            expect!["error: the message is malformed: there is nothing in it"],
-        );
+    fn invalid_requests_are_errors() {
+        check_request("", expect!["error: the message is malformed: it is empty"]);
         check_request(
             "()",
-            expect!["error: the message is malformed: there is nothing in it"],
+            expect!["error: the message is malformed: it is empty"],
         );
         check_request(
             "garbage(",
@@ -474,35 +484,39 @@ mod tests {
         );
         check_request(
             "(info) (info)",
-            expect!["error: the message is malformed: there is more than one term in it"],
+            expect!["error: the message is malformed: it has more than one term"],
         );
         check_request(
             "(dance m)",
-            expect!["error: `dance` is no message of the protocol"],
+            expect![
+                "error: unknown message `dance`: expected INFO, PREVIEW, START, PLAY, STOP or ABORT"
+            ],
         );
         check_request(
             "((info))",
-            expect!["error: `(info)` is no message of the protocol"],
+            expect![
+                "error: unknown message `(info)`: expected INFO, PREVIEW, START, PLAY, STOP or ABORT"
+            ],
         );
         check_request(
             "(play m)",
-            expect!["error: PLAY has 1 arguments instead of 2"],
+            expect!["error: PLAY needs 2 arguments, found 1"],
         );
         check_request(
             "(play (m) nil)",
-            expect!["error: `(m)` stands where the name of a match should be"],
+            expect!["error: expected the name of a match, found `(m)`"],
         );
         check_request(
             "(start m r rules 5 5)",
-            expect!["error: `rules` stands where the list of rules should be"],
+            expect!["error: expected the list of rules, found `rules`"],
         );
         check_request(
             "(start m r ((role r)) soon 5)",
-            expect!["error: `soon` stands where a number of seconds should be"],
+            expect!["error: expected a number of seconds, found `soon`"],
         );
         check_request(
             "(start m r ((role r)) -1 5)",
-            expect!["error: `-1` stands where a number of seconds should be"],
+            expect!["error: expected a number of seconds, found `-1`"],
         );
         check_request(
             "(start m r ((role r)) 5 5)",
@@ -514,16 +528,17 @@ mod tests {
 
     #[test]
     fn rules_that_cannot_be_played_still_name_their_match() {
-        let error = read_request(b"(start m7 r ((role r)) 5 5)").expect_err("no legal, no goal");
+        let error = read_request(b"(start m7 r ((role r)) 5 5)")
+            .expect_err("the rules have no legal and no goal");
         let CodecError::Rules { id, .. } = error else {
-            panic!("it is about the rules")
+            panic!("expected CodecError::Rules")
         };
         assert_eq!(id.map(|id| id.to_string()).as_deref(), Some("m7"));
     }
 
-    /// Reads a reply and shows it.
+    /// Reads the reply to a request and shows it.
     fn check_reply(to: &str, text: &str, expected: Expect) {
-        let request = read_request(to.as_bytes()).expect("it is a request");
+        let request = read_request(to.as_bytes()).expect("a valid request");
         expected.assert_eq(&format!("{:?}", read_reply(&request, text.as_bytes())));
     }
 
@@ -552,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_to_play_are_moves_whatever_they_are_called() {
+    fn every_reply_to_play_is_a_move() {
         check_reply(
             "(play m nil)",
             " ( mark 2 1 ) ",
@@ -579,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn other_replies_are_taken_as_meant() {
+    fn other_replies_are_read_in_any_case() {
         check_reply("(stop m nil)", "done", expect!["Done"]);
         check_reply("(stop m nil)", "BUSY", expect!["Busy"]);
         check_reply("(abort m)", "aborted", expect!["Aborted"]);
@@ -593,6 +608,13 @@ mod tests {
             "busy",
             expect!["Busy"],
         );
+        check_reply(
+            &format!("(start m Robot {SHEET} 1 1)"),
+            "\n<!DOCTYPE html><html>It works!</html>",
+            expect![[
+                r#"Failed(Connection("the answer is a web page, not a reply of a GGP player"))"#
+            ]],
+        );
     }
 
     #[test]
@@ -602,11 +624,14 @@ mod tests {
             status: Status::Busy,
             species: None,
         };
-        let of = Term::read("(mark 2 1)").expect("it is one");
+        let mv = Term::read("(mark 2 1)").expect("a valid term");
         let replies = [
             Reply::Info(info),
             Reply::Ready,
-            Reply::Move { of, thought: None },
+            Reply::Move {
+                of: mv,
+                thought: None,
+            },
             Reply::Nil,
             Reply::Failed(Failure::Empty),
         ];

@@ -1,8 +1,8 @@
 //! The messages of the protocol as values: [`Request`] from the manager, [`Reply`] from the player.
 //!
-//! Rules travel as checked [`Rules`], so that players in the same process share them; a message from the wire that
-//! holds a game which cannot be played is an error of the codec. A reply may carry a [`Thought`], which only our own
-//! players have and which never reaches the wire.
+//! Messages hold checked [`Rules`], so that players in the same process share them. If the rules of a received message cannot
+//! be played, the codec returns an error. A reply may carry a [`Thought`], which only players of this process have and which
+//! is never sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,46 +12,46 @@ use agon_gdl::Rules;
 
 use crate::term::{Term, items};
 
-/// What a manager asks or tells.
+/// A message from the manager.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// Who are you, and are you free? Also called PING.
+    /// Asks for the name and status of the player. Also called PING.
     Info,
     /// A match of this game may begin soon.
     Preview {
         /// The game.
         rules: Arc<Rules>,
-        /// How long the player may look at it.
+        /// How long the player may prepare.
         clock: Duration,
     },
     /// A match begins.
     Start {
-        /// Its name.
+        /// The name of the match.
         id: MatchId,
-        /// The role that the player has.
+        /// The role of the player.
         role: Term,
         /// The game.
         rules: Arc<Rules>,
-        /// How long the player may prepare itself.
+        /// How long the player may prepare.
         start_clock: Duration,
         /// How long the player may think about each move.
         play_clock: Duration,
     },
-    /// Which move do you make?
+    /// Asks for a move.
     Play {
         /// The match.
         id: MatchId,
-        /// What all roles did in the last step, in their order; nothing before the first one.
+        /// The last joint move, in the order of the roles; `None` before the first step.
         moves: Option<Vec<Term>>,
     },
     /// The match is over.
     Stop {
         /// The match.
         id: MatchId,
-        /// What all roles did in the last step.
+        /// The last joint move.
         moves: Option<Vec<Term>>,
     },
-    /// The match is called off.
+    /// The match is cancelled.
     Abort {
         /// The match.
         id: MatchId,
@@ -59,7 +59,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// The match that it is about.
+    /// The match that the request is about.
     #[must_use]
     pub fn id(&self) -> Option<&MatchId> {
         match self {
@@ -77,14 +77,14 @@ impl Request {
 pub struct MatchId(Arc<str>);
 
 impl MatchId {
-    /// A name, if it is one word without brackets.
+    /// A name. Returns `None` unless it is one word without brackets.
     #[must_use]
     pub fn new(name: &str) -> Option<MatchId> {
         let is_word = items(name).is_ok_and(|items| items == [name]) && !name.starts_with('(');
         is_word.then(|| MatchId(name.into()))
     }
 
-    /// As text.
+    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -103,92 +103,94 @@ impl fmt::Debug for MatchId {
     }
 }
 
-/// What a player answers.
+/// The answer of a player.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reply {
-    /// Who it is.
+    /// The name and status of the player.
     Info(Info),
-    /// It is ready for the match.
+    /// The player is ready for the match.
     Ready,
-    /// It is in another match, or knows nothing of this one.
+    /// The player is in another match, or does not know this one.
     Busy,
-    /// Its move.
+    /// A move.
     Move {
-        /// The move, which may be anything.
+        /// The move, which need not be legal.
         of: Term,
-        /// How it came to it.
+        /// How the player chose it.
         thought: Option<Thought>,
     },
-    /// It has no move to offer: it failed inside.
+    /// The player has no move because of an internal failure.
     Nil,
-    /// It has closed the match.
+    /// The player has closed the match.
     Done,
-    /// It has dropped the match.
+    /// The player has dropped the match.
     Aborted,
-    /// There is no reply; whoever carries messages says why.
+    /// There is no reply, for this reason.
     Failed(Failure),
 }
 
 /// Why there is no reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The player cannot be reached, or hung up.
+    /// Nobody listens at the address of the player.
+    Refused,
+    /// The player cannot be reached, closed the connection, or is not a GGP player; the text says what happened.
     Connection(String),
-    /// What it sent is no reply; this is what it sent.
+    /// The player sent this text, which is not a valid reply.
     Unreadable(String),
-    /// It sent nothing.
+    /// The player sent an empty reply.
     Empty,
 }
 
-/// Who a player is.
+/// The name and status of a player.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// Its name, if it tells.
+    /// Its name, if known.
     pub name: Option<String>,
-    /// Whether it has time for a match.
+    /// Whether it is available for a match.
     pub status: Status,
-    /// What it is, for example a program.
+    /// The kind of player, for example a program.
     pub species: Option<String>,
 }
 
-/// Whether a player has time for a match.
+/// Whether a player is available for a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// It has.
+    /// It is available.
     Available,
-    /// It has not.
+    /// It is busy.
     Busy,
-    /// Something else, in its own words.
+    /// Another status, as it was received.
     Other(String),
 }
 
-/// How a player came to a move.
+/// How a player chose a move.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Thought {
-    /// What it expects to get, 0 to 100.
+    /// The goal value that it expects, 0 to 100.
     pub value: Option<f64>,
-    /// Random games that it played.
+    /// Number of playouts.
     pub playouts: u64,
-    /// States that it stepped through.
+    /// Number of state transitions.
     pub transitions: u64,
-    /// How long it thought.
+    /// Thinking time.
     pub time: Duration,
-    /// Why it stopped.
+    /// Why the search stopped.
     pub stop: Option<String>,
-    /// Its moves, best first.
+    /// The moves with their statistics, best first.
     pub moves: Vec<WeighedMove>,
-    /// What else it has to say, such as that its search failed.
+    /// A remark, for example that the search failed.
     pub note: Option<String>,
 }
 
-/// A move and what a player thinks of it.
+/// A move with its search statistics.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WeighedMove {
     /// The move.
     pub of: Term,
-    /// How often it was tried.
+    /// Number of visits.
     pub visits: u64,
-    /// The mean of what came of it, 0 to 100.
+    /// Mean goal value, 0 to 100.
     pub mean: f64,
 }
 
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn the_name_of_a_match_is_one_word() {
         for name in ["m1", "Base.ticTacToe.1", "a-b_c"] {
-            assert_eq!(MatchId::new(name).expect("it is one").as_str(), name);
+            assert_eq!(MatchId::new(name).expect("a valid name").as_str(), name);
         }
         for name in ["", " ", "a b", "(a)", "a ", "a(b", ";", "a;b"] {
             assert_eq!(MatchId::new(name), None, "{name}");
@@ -207,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn requests_know_their_match() {
-        let id = MatchId::new("m").expect("it is one");
+    fn requests_have_the_name_of_their_match() {
+        let id = MatchId::new("m").expect("a valid name");
         assert_eq!(Request::Abort { id: id.clone() }.id(), Some(&id));
         assert!(Request::Info.id().is_none());
     }

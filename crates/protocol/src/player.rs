@@ -1,4 +1,4 @@
-//! The one door between a manager and any player, in the same process or far away: the trait [`Player`].
+//! The trait [`Player`]: the only interface between a manager and a player, local or remote.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,35 +6,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::message::{Reply, Request};
 
-/// Somebody who answers requests. The manager asks one question at a time, on the player's own thread.
+/// Answers requests. The manager sends one request at a time, on the player's own thread.
 pub trait Player: Send {
-    /// Answers. Once `stop` is raised nobody waits for the answer any more, so that a player had better come to an end.
+    /// Answers a request. Once `stop` is raised, the answer is no longer wanted and the player should return soon.
     fn answer(&mut self, request: Request, stop: &StopFlag) -> Reply;
 }
 
-/// A flag that one side raises and the other side looks at. Clones are the same flag.
+/// A flag that one thread raises and another one polls. Clones share one flag.
 #[derive(Clone, Default)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// A flag that is down.
+    /// A flag that is not raised.
     #[must_use]
     pub fn new() -> StopFlag {
         StopFlag::default()
     }
 
-    /// Raises it, for good.
+    /// Raises the flag. It cannot be lowered again.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is up.
+    /// Whether the flag is raised.
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The flag itself, for those who look at it in a hot loop or know nothing of this crate.
+    /// The underlying atomic, for hot loops and for crates that do not depend on this one.
     #[must_use]
     pub fn as_atomic(&self) -> &Arc<AtomicBool> {
         &self.0
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_are_the_same_flag() {
+    fn clones_share_one_flag() {
         let flag = StopFlag::new();
         let other = flag.clone();
         assert!(!flag.is_raised());

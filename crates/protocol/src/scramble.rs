@@ -1,8 +1,8 @@
-//! Rules with other names: a player behind a veil.
+//! Scrambles the names in the rules, so that a player cannot recognise a game or guess what a name means.
 //!
-//! In: a player and a seed. Out: a player that gets every game with made-up names and whose moves come back with the right
-//! ones, so that nobody plays by what a name suggests. Structure and order stay; keywords and whole numbers stay too, as
-//! other managers have it. The names depend on the seed and on the order in which they occur.
+//! In: a player and a seed. Out: a player that receives every game with made-up names, and whose moves are translated back.
+//! The structure and order of the rules, keywords and integers do not change, as with other managers. The names depend on the
+//! seed and on the order in which they occur.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -21,7 +21,7 @@ const KEYWORDS: &[&str] = &[
 const CONSONANTS: &[u8] = b"bdfgklmnprstvz";
 const VOWELS: &[u8] = b"aeiou";
 
-/// A player that gets games with other names.
+/// A player that receives games with scrambled names.
 pub struct Scrambled<P> {
     player: P,
     seed: u64,
@@ -29,7 +29,7 @@ pub struct Scrambled<P> {
 }
 
 impl<P> Scrambled<P> {
-    /// This player, behind the names of a seed.
+    /// This player, with the names made from a seed.
     pub fn new(player: P, seed: u64) -> Scrambled<P> {
         let names = Names::new(seed);
         Scrambled {
@@ -42,10 +42,10 @@ impl<P> Scrambled<P> {
 
 impl<P: Player> Player for Scrambled<P> {
     fn answer(&mut self, request: Request, stop: &StopFlag) -> Reply {
-        let veiled = self.veil(request);
-        match self.player.answer(veiled, stop) {
-            Reply::Move { of, thought } => Reply::Move {
-                of: self.names.unveil(&of),
+        let scrambled = self.scramble_request(request);
+        match self.player.answer(scrambled, stop) {
+            Reply::Move { of: mv, thought } => Reply::Move {
+                of: self.names.restore(&mv),
                 thought,
             },
             other => other,
@@ -54,7 +54,7 @@ impl<P: Player> Player for Scrambled<P> {
 }
 
 impl<P> Scrambled<P> {
-    fn veil(&mut self, request: Request) -> Request {
+    fn scramble_request(&mut self, request: Request) -> Request {
         match request {
             Request::Preview { rules, clock } => {
                 self.names = Names::new(self.seed);
@@ -74,7 +74,7 @@ impl<P> Scrambled<P> {
                 Request::Start {
                     id,
                     rules: self.names.rules(rules),
-                    role: self.names.veil(&role),
+                    role: self.names.scramble(&role),
                     start_clock,
                     play_clock,
                 }
@@ -92,11 +92,11 @@ impl<P> Scrambled<P> {
     }
 }
 
-/// Names and what they are called.
+/// Maps the names of a game to made-up ones and back.
 struct Names {
     random: u64,
-    called: HashMap<String, String>,
-    meant: HashMap<String, String>,
+    made_up: HashMap<String, String>,
+    original: HashMap<String, String>,
     taken: HashSet<String>,
 }
 
@@ -104,13 +104,13 @@ impl Names {
     fn new(seed: u64) -> Names {
         Names {
             random: seed,
-            called: HashMap::new(),
-            meant: HashMap::new(),
+            made_up: HashMap::new(),
+            original: HashMap::new(),
             taken: KEYWORDS.iter().map(|word| (*word).to_owned()).collect(),
         }
     }
 
-    /// The same game with other names; the game itself if that cannot be read again.
+    /// The same game with scrambled names. Returns the game unchanged if the result cannot be parsed.
     fn rules(&mut self, rules: Arc<Rules>) -> Arc<Rules> {
         let text = self.translate(&rules.to_string());
         let scrambled = check(&parse(text.as_bytes(), &Default::default()));
@@ -119,7 +119,7 @@ impl Names {
             Err(_) => {
                 *self = Names::new(0);
                 for word in tokens(&rules.to_string()) {
-                    self.called.insert(word.to_owned(), word.to_owned());
+                    self.made_up.insert(word.to_owned(), word.to_owned());
                 }
                 rules
             }
@@ -127,10 +127,10 @@ impl Names {
     }
 
     fn moves(&mut self, moves: Option<Vec<Term>>) -> Option<Vec<Term>> {
-        moves.map(|moves| moves.iter().map(|of| self.veil(of)).collect())
+        moves.map(|moves| moves.iter().map(|mv| self.scramble(mv)).collect())
     }
 
-    fn veil(&mut self, term: &Term) -> Term {
+    fn scramble(&mut self, term: &Term) -> Term {
         let text = self.translate(term.as_str());
         Term::read(&text).unwrap_or_else(|_| term.clone())
     }
@@ -141,43 +141,43 @@ impl Names {
             // Writing into a string cannot fail.
             let _ = match token {
                 "(" | ")" => write!(out, "{token} "),
-                name => write!(out, "{} ", self.call(name)),
+                name => write!(out, "{} ", self.scramble_name(name)),
             };
         }
         out
     }
 
-    fn call(&mut self, name: &str) -> String {
+    fn scramble_name(&mut self, name: &str) -> String {
         let is_keyword = KEYWORDS.iter().any(|word| word.eq_ignore_ascii_case(name));
         if is_keyword || name.parse::<i64>().is_ok() {
             return name.to_owned();
         }
-        if let Some(called) = self.called.get(name) {
-            return called.clone();
+        if let Some(made_up) = self.made_up.get(name) {
+            return made_up.clone();
         }
         let mark = if name.starts_with('?') { "?" } else { "" };
-        let called = loop {
+        let made_up = loop {
             let word = format!("{mark}{}", self.word());
             if self.taken.insert(word.clone()) {
                 break word;
             }
         };
-        self.called.insert(name.to_owned(), called.clone());
-        self.meant.insert(called.clone(), name.to_owned());
-        called
+        self.made_up.insert(name.to_owned(), made_up.clone());
+        self.original.insert(made_up.clone(), name.to_owned());
+        made_up
     }
 
-    /// What a player means, who may not care about case; words that we did not make stay.
-    fn unveil(&self, term: &Term) -> Term {
+    /// Restores the original names. Case does not matter; unknown words do not change.
+    fn restore(&self, term: &Term) -> Term {
         let mut out = String::new();
         for token in tokens(term.as_str()) {
-            let known = self.meant.get(&token.to_ascii_lowercase());
+            let known = self.original.get(&token.to_ascii_lowercase());
             let _ = write!(out, "{} ", known.map_or(token, String::as_str));
         }
         Term::read(&out).unwrap_or_else(|_| term.clone())
     }
 
-    /// Three or four syllables.
+    /// A word of three or four syllables.
     fn word(&mut self) -> String {
         let n_syllables = 3 + self.draw(2);
         let mut word = String::new();
@@ -188,7 +188,7 @@ impl Names {
         word
     }
 
-    /// A number below `n`, by the steps of splitmix64.
+    /// A number below `n` (splitmix64).
     fn draw(&mut self, n: usize) -> usize {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;
@@ -208,17 +208,17 @@ mod tests {
     const SHEET: &str = "((role white) (role Black) (init (cell 1 -2 b)) (<= (legal ?r (mark ?x 1)) (role ?r) (true (cell ?x ?y b)))
         (<= (next (cell 1 2 ?r)) (does ?r (mark 1 1))) (<= terminal (not (true (cell 1 -2 b)))) (goal white 100) (goal Black 0))";
 
-    /// Repeats what it hears, and moves as it was told.
-    struct Parrot(String);
+    /// Records the text of each request, and answers a PLAY with the first move of the request in capitals.
+    struct Recorder(String);
 
-    impl Player for Parrot {
+    impl Player for Recorder {
         fn answer(&mut self, request: Request, _stop: &StopFlag) -> Reply {
             self.0 = write_request(&request);
             match request {
                 Request::Play {
                     moves: Some(moves), ..
                 } => Reply::Move {
-                    of: Term::read(&moves[0].as_str().to_uppercase()).expect("it is one"),
+                    of: Term::read(&moves[0].as_str().to_uppercase()).expect("a valid term"),
                     thought: None,
                 },
                 _ => Reply::Ready,
@@ -227,18 +227,22 @@ mod tests {
     }
 
     #[test]
-    fn names_are_others_and_structure_stays() {
-        let mut player = Scrambled::new(Parrot(String::new()), 1);
+    fn names_change_and_structure_stays() {
+        let mut player = Scrambled::new(Recorder(String::new()), 1);
         let mut ask = |text: &str| {
-            let request = read_request(text.as_bytes()).expect("it is a request");
+            let request = read_request(text.as_bytes()).expect("a valid request");
             let reply = player.answer(request, &StopFlag::new());
             (player.player.0.clone(), reply)
         };
-        let (heard, _) = ask(&format!("(start m Black {SHEET} 5 5)"));
-        expect!["( START m lomimaru (( role sumisune ) ( role lomimaru ) ( init ( vadidebi 1 -2 bupiligi ) ) ( <= ( legal ?surureru ( kavukaku ?dofuvi 1 ) ) ( role ?surureru ) ( true ( vadidebi ?dofuvi ?siseba bupiligi ) ) ) ( <= ( next ( vadidebi 1 2 ?surureru ) ) ( does ?surureru ( kavukaku 1 1 ) ) ) ( <= terminal ( not ( true ( vadidebi 1 -2 bupiligi ) ) ) ) ( goal sumisune 100 ) ( goal lomimaru 0 ) ) 5 5)"].assert_eq(&heard);
-        let (heard, reply) = ask("(play m ((mark 1 1) odd))");
-        expect!["( PLAY m (( kavukaku 1 1 ) daturimo ) )"].assert_eq(&heard);
-        let of = Term::read("(mark 1 1)").expect("it is one");
-        assert_eq!(reply, Reply::Move { of, thought: None });
+        let (received, _) = ask(&format!("(start m Black {SHEET} 5 5)"));
+        expect!["( START m lomimaru (( role sumisune ) ( role lomimaru ) ( init ( vadidebi 1 -2 bupiligi ) ) ( <= ( legal ?surureru ( kavukaku ?dofuvi 1 ) ) ( role ?surureru ) ( true ( vadidebi ?dofuvi ?siseba bupiligi ) ) ) ( <= ( next ( vadidebi 1 2 ?surureru ) ) ( does ?surureru ( kavukaku 1 1 ) ) ) ( <= terminal ( not ( true ( vadidebi 1 -2 bupiligi ) ) ) ) ( goal sumisune 100 ) ( goal lomimaru 0 ) ) 5 5)"].assert_eq(&received);
+        let (received, reply) = ask("(play m ((mark 1 1) odd))");
+        expect!["( PLAY m (( kavukaku 1 1 ) daturimo ) )"].assert_eq(&received);
+        let mv = Term::read("(mark 1 1)").expect("a valid term");
+        let expected = Reply::Move {
+            of: mv,
+            thought: None,
+        };
+        assert_eq!(reply, expected);
     }
 }

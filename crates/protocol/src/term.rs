@@ -1,7 +1,7 @@
-//! A term as peers exchange it: the name of a role, or a move.
+//! A term in a message: the name of a role, or a move.
 //!
-//! In: text with any blanks. Out: a [`Term`], whose text has one blank between its parts and none beside brackets, in
-//! the spelling that came. It belongs to no game; [`Term::pick`] finds what it means among the terms of one.
+//! In: text with any whitespace. Out: a [`Term`], whose text has one blank between its parts and none next to brackets, with
+//! the original spelling. A term does not belong to a game; [`Term::pick`] finds it among the terms of a game.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(Arc<str>);
 
-/// Why a text is no term.
+/// Why a text is not a valid term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum TermError {
-    /// Nothing but blanks and comments.
-    #[error("there is nothing in it")]
+    /// Only whitespace and comments.
+    #[error("it is empty")]
     Empty,
     /// More than one term.
-    #[error("there is more than one term in it")]
+    #[error("it has more than one term")]
     Several,
     /// Brackets that do not match.
     #[error("its brackets do not match")]
@@ -59,7 +59,7 @@ impl Term {
         Term(format!("({})", members.join(" ")).into())
     }
 
-    /// The members of a list, the first one included; none of a name.
+    /// All members of a list, including the first one. Empty for a name.
     #[must_use]
     pub fn members(&self) -> Vec<Term> {
         let members = inside(&self.0).and_then(|inner| items(inner).ok());
@@ -67,8 +67,8 @@ impl Term {
         members.map(|member| Term(member.into())).collect()
     }
 
-    /// The candidate that a peer means by this term: the one of the same spelling, or else the only one that differs
-    /// in case, for peers that shout.
+    /// The candidate that this term names: the one with the same spelling, or else the only one that differs just in case.
+    /// Some managers write everything in capitals.
     pub fn pick<T>(&self, candidates: impl IntoIterator<Item = (T, String)>) -> Option<T> {
         let mut folded = None;
         let mut n_folded = 0;
@@ -97,7 +97,7 @@ impl fmt::Debug for Term {
     }
 }
 
-/// The names and lists that a text consists of, outermost only.
+/// The outermost names and lists of a text.
 pub(crate) fn items(text: &str) -> Result<Vec<&str>, TermError> {
     let mut items = Vec::new();
     let mut depth = 0_usize;
@@ -127,12 +127,12 @@ pub(crate) fn items(text: &str) -> Result<Vec<&str>, TermError> {
     Ok(items)
 }
 
-/// What stands inside the brackets of a list that [`items`] found; `None` for a name.
+/// The text inside the brackets of a list that [`items`] returned; `None` for a name.
 pub(crate) fn inside(item: &str) -> Option<&str> {
     item.strip_prefix('(')?.strip_suffix(')')
 }
 
-/// Terms with their blanks made regular, and blanks beside brackets if they are wanted.
+/// Terms with regular blanks; with `spaced` also next to brackets.
 pub(crate) fn lay_out(text: &str, spaced: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for token in tokens(text) {
@@ -145,7 +145,7 @@ pub(crate) fn lay_out(text: &str, spaced: bool) -> String {
     out
 }
 
-/// Brackets and names; blanks and comments are skipped.
+/// Brackets and names. Whitespace and comments are skipped.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_are_made_regular_and_spelling_is_kept() {
+    fn whitespace_is_normalised_and_spelling_is_kept() {
         check(" noop\r\n", Ok(("noop", "noop")));
         check("(Mark 1\t2)", Ok(("(Mark 1 2)", "( Mark 1 2 )")));
         check(
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_term_is_refused() {
+    fn text_that_is_not_one_term_is_an_error() {
         check("", Err(TermError::Empty));
         check(" ; nothing", Err(TermError::Empty));
         check("a b", Err(TermError::Several));
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn lists_have_members() {
         let members = |text: &str| {
-            let term = Term::read(text).expect("it is one");
+            let term = Term::read(text).expect("a valid term");
             term.members()
                 .iter()
                 .map(Term::to_string)
@@ -215,14 +215,14 @@ mod tests {
         };
         assert_eq!(members("( ( cell 1 b ) done )"), ["(cell 1 b)", "done"]);
         assert!(members("done").is_empty() && members("()").is_empty());
-        let term = Term::read("( ( cell 1 b ) done )").expect("it is one");
+        let term = Term::read("( ( cell 1 b ) done )").expect("a valid term");
         assert_eq!(Term::list(&term.members()), term);
     }
 
     #[test]
-    fn a_peer_may_shout_where_that_is_unambiguous() {
+    fn case_may_differ_where_that_is_unambiguous() {
         let pick = |text: &str, names: &[&str]| {
-            let term = Term::read(text).expect("it is one");
+            let term = Term::read(text).expect("a valid term");
             term.pick(
                 names
                     .iter()

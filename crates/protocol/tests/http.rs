@@ -1,8 +1,8 @@
-//! The server and the client of `protocol::http`, against each other and against peers of all sorts, on loopback.
+//! The server and the client of `protocol::http`, with each other and with hand-written peers, on loopback.
 
 #![expect(
     clippy::needless_pass_by_value,
-    reason = "tests give their expectations away"
+    reason = "test helpers take their expectations by value"
 )]
 
 use std::io::{Read, Write};
@@ -19,13 +19,13 @@ use expect_test::{Expect, expect};
 const HEADERS: &str = "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
     Access-Control-Allow-Headers: Content-Type\r\nAccess-Control-Allow-Age: 86400\r\nAccess-Control-Max-Age: 86400\r\n\r\n";
 
-/// A server that says `noop` to a PLAY and `ready` to everything else.
+/// A server that answers `noop` to a PLAY and `ready` to everything else.
 fn server(limits: Limits) -> SocketAddr {
-    let server = Server::bind("127.0.0.1:0", limits).expect("there is a port");
-    let address = server.address().expect("it has one");
+    let server = Server::bind("127.0.0.1:0", limits).expect("a free port");
+    let address = server.address().expect("a local address");
     let answer = |request: Request, _| match request {
         Request::Play { .. } => Reply::Move {
-            of: Term::read("noop").expect("it is one"),
+            of: Term::read("noop").expect("a valid term"),
             thought: None,
         },
         _ => Reply::Ready,
@@ -35,19 +35,19 @@ fn server(limits: Limits) -> SocketAddr {
     address
 }
 
-/// Everything that comes back for these bytes.
-fn say(address: SocketAddr, bytes: &[u8]) -> String {
-    let mut stream = TcpStream::connect(address).expect("somebody listens");
-    // A server that has read enough may hang up before all is sent.
+/// Sends bytes and returns everything that is received.
+fn send(address: SocketAddr, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    // A server that has read enough may close the connection before everything is sent.
     let _ = stream.write_all(bytes);
     let mut answer = String::new();
     let _ = stream.read_to_string(&mut answer);
     answer
 }
 
-/// Says something and shows the answer, without the headers that are always the same.
+/// Sends a request and shows the answer without the headers that never change.
 fn check(bytes: &str, expected: Expect) {
-    let answer = say(server(Limits::default()), bytes.as_bytes());
+    let answer = send(server(Limits::default()), bytes.as_bytes());
     expected.assert_eq(&answer.replace(HEADERS, "…\n").replace("\r\n", "\n"));
 }
 
@@ -78,7 +78,7 @@ fn a_message_as_the_dresden_manager_sends_it() {
 }
 
 #[test]
-fn a_message_in_the_path_and_none_at_all() {
+fn a_message_in_the_path_and_no_message() {
     check(
         "GET /%28+INFO+%29 HTTP/1.0\r\n\r\n",
         expect![[r#"
@@ -100,7 +100,7 @@ fn a_message_in_the_path_and_none_at_all() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_requests_are_answered_with_an_error() {
     check(
         "POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\ngarbage(",
         expect![[r#"
@@ -144,13 +144,13 @@ fn rules_that_cannot_be_played_are_answered_busy() {
 }
 
 #[test]
-fn a_slow_peer_is_not_waited_for() {
+fn a_slow_peer_gets_a_timeout() {
     let limits = Limits {
         patience: Duration::from_millis(100),
         ..Limits::default()
     };
     let address = server(limits);
-    let answer = say(
+    let answer = send(
         address,
         b"POST / HTTP/1.0\r\nContent-Length: 15\r\n\r\n( PLAY m1",
     );
@@ -158,73 +158,76 @@ fn a_slow_peer_is_not_waited_for() {
 }
 
 #[test]
-fn one_connection_too_many_is_told_and_the_next_is_served() {
+fn a_connection_above_the_limit_is_refused_and_a_later_one_served() {
     let limits = Limits {
         connections: 2,
         patience: Duration::from_millis(500),
         ..Limits::default()
     };
     let address = server(limits);
-    let connect = || TcpStream::connect(address).expect("somebody listens");
+    let connect = || TcpStream::connect(address).expect("the server listens");
     let idle = [connect(), connect()];
-    let answer = say(address, b"");
+    let answer = send(address, b"");
     assert!(answer.starts_with("HTTP/1.0 503 "), "{answer}");
     drop(idle);
-    // The places are free again as soon as the server has seen that.
+    // The slots are free again as soon as the server notices that the connections were closed.
     let begin = Instant::now();
-    while !say(address, b"GET /info HTTP/1.0\r\n\r\n").ends_with("ready") {
+    while !send(address, b"GET /info HTTP/1.0\r\n\r\n").ends_with("ready") {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
 }
 
 #[test]
-fn an_answer_survives_what_else_is_sent() {
+fn an_answer_arrives_although_the_peer_sends_more() {
     let address = server(Limits::default());
     let mut bytes = b"POST / HTTP/1.0\r\nContent-Length: 13\r\n\r\n(PLAY m1 NIL)".to_vec();
     bytes.extend(vec![b' '; 100_000]);
-    assert!(say(address, &bytes).ends_with("noop"));
+    assert!(send(address, &bytes).ends_with("noop"));
 }
 
 fn play() -> Request {
     Request::Play {
-        id: MatchId::new("m1").expect("it is one"),
+        id: MatchId::new("m1").expect("a valid name"),
         moves: None,
     }
 }
 
 #[test]
-fn a_remote_player_answers_like_any_other() {
+fn a_remote_player_answers() {
     let address = server(Limits::default());
-    let mut player = RemotePlayer::new(&format!("http://{address}/")).expect("it is an address");
-    let of = Term::read("noop").expect("it is one");
-    let expected = Reply::Move { of, thought: None };
+    let mut player = RemotePlayer::new(&format!("http://{address}/")).expect("a valid address");
+    let mv = Term::read("noop").expect("a valid term");
+    let expected = Reply::Move {
+        of: mv,
+        thought: None,
+    };
     assert_eq!(player.answer(play(), &StopFlag::new()), expected);
     let abort = Request::Abort {
-        id: MatchId::new("m1").expect("it is one"),
+        id: MatchId::new("m1").expect("a valid name"),
     };
     assert_eq!(player.answer(abort, &StopFlag::new()), Reply::Aborted);
 }
 
-/// Asks a peer for a move who does something else, and the bytes that it got.
+/// Asks a hand-written peer for a move. Returns the reply and the bytes that the peer received.
 fn ask(peer: impl FnOnce(TcpStream) + Send + 'static, stop: &StopFlag) -> (Reply, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-    let address = listener.local_addr().expect("it has one");
-    let (heard, bytes) = channel();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("a local address");
+    let (sender, bytes) = channel();
     thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("somebody comes");
+        let (mut stream, _) = listener.accept().expect("a connection");
         let mut text = String::new();
         while !text.ends_with("NIL )") {
             let mut byte = [0];
-            stream.read_exact(&mut byte).expect("there is more");
+            stream.read_exact(&mut byte).expect("more bytes");
             text.push(char::from(byte[0]));
         }
-        heard.send(text).expect("somebody waits");
+        sender.send(text).expect("the test waits for this");
         peer(stream);
     });
     let address = format!("http://{address}");
-    let mut player = RemotePlayer::new(&address).expect("it is an address");
+    let mut player = RemotePlayer::new(&address).expect("a valid address");
     let reply = player.answer(play(), stop);
-    let text = bytes.recv().expect("it was asked");
+    let text = bytes.recv().expect("the peer was asked");
     (
         reply,
         text.replace(address.trim_start_matches("http://"), "ADDRESS"),
@@ -232,7 +235,7 @@ fn ask(peer: impl FnOnce(TcpStream) + Send + 'static, stop: &StopFlag) -> (Reply
 }
 
 #[test]
-fn a_remote_player_is_asked_as_the_reference_manager_does() {
+fn a_remote_player_gets_the_headers_of_the_reference_manager() {
     let (_, text) = ask(drop, &StopFlag::new());
     expect![[r#"
         POST / HTTP/1.0
@@ -248,14 +251,14 @@ fn a_remote_player_is_asked_as_the_reference_manager_does() {
 }
 
 #[test]
-fn what_a_bad_player_does_is_said() {
+fn failures_of_a_remote_player_are_reported() {
     let failure = |peer: Box<dyn FnOnce(TcpStream) + Send>| match ask(peer, &StopFlag::new()).0 {
         Reply::Failed(failure) => failure,
-        other => panic!("it failed: {other:?}"),
+        other => panic!("expected a failure, got {other:?}"),
     };
     assert_eq!(
         failure(Box::new(drop)),
-        Failure::Connection("it hung up".to_owned())
+        Failure::Connection("connection closed without an answer".to_owned())
     );
     let send = |mut stream: TcpStream, text: &str| {
         let _ = stream.write_all(text.as_bytes());
@@ -263,14 +266,14 @@ fn what_a_bad_player_does_is_said() {
     };
     assert_eq!(
         failure(Box::new(move |stream| send(stream, "\u{1}\u{2} what?\n"))),
-        Failure::Unreadable("this is not HTTP: `\u{1}\u{2} what?`".to_owned())
+        Failure::Connection("this is not HTTP: `\u{1}\u{2} what?`".to_owned())
     );
     assert_eq!(
         failure(Box::new(move |stream| send(
             stream,
             "HTTP/1.0 500 Oh no\r\n\r\n"
         ))),
-        Failure::Unreadable("the answer is 500 Oh no".to_owned())
+        Failure::Connection("the answer is HTTP status 500 Oh no".to_owned())
     );
     assert_eq!(
         failure(Box::new(move |stream| send(
@@ -286,7 +289,7 @@ fn what_a_bad_player_does_is_said() {
         ))),
         Failure::Unreadable("(mark 1".to_owned())
     );
-    // As much as it wants to send, only so much is read.
+    // An endless reply is read up to the limit.
     let flood = |mut stream: TcpStream| {
         let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n");
         while stream.write_all(&[b'x'; 65536]).is_ok() {}
@@ -298,7 +301,7 @@ fn what_a_bad_player_does_is_said() {
 }
 
 #[test]
-fn nobody_waits_for_a_player_that_hangs() {
+fn a_hanging_player_is_left_when_the_flag_is_raised() {
     let stop = StopFlag::new();
     let raise = stop.clone();
     let (hold, held) = channel::<()>();
@@ -316,14 +319,16 @@ fn nobody_waits_for_a_player_that_hangs() {
 }
 
 #[test]
-fn nobody_is_there() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-    let address = format!("http://{}", listener.local_addr().expect("it has one"));
+fn an_unreachable_player_is_a_connection_failure() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("http://{}", listener.local_addr().expect("a local address"));
     drop(listener);
-    let mut player = RemotePlayer::new(&address).expect("it is an address");
+    let mut player = RemotePlayer::new(&address).expect("a valid address");
     let reply = player.answer(play(), &StopFlag::new());
-    assert!(
-        matches!(reply, Reply::Failed(Failure::Connection(_))),
-        "{reply:?}"
-    );
+    assert_eq!(reply, Reply::Failed(Failure::Refused));
+    let mut player =
+        RemotePlayer::new("http://no-such-host.invalid:9147").expect("the form is good");
+    let reply = player.answer(play(), &StopFlag::new());
+    let unknown = Failure::Connection("unknown host no-such-host.invalid".to_owned());
+    assert_eq!(reply, Reply::Failed(unknown));
 }

@@ -1,4 +1,4 @@
-//! Laws of the codec, tried on generated messages and on any bytes.
+//! Properties of the codec, tested on generated messages and on arbitrary bytes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const SHEET: &str = "(role a) (role (b 1)) (init (Light off)) (legal a push) (le
     (<= terminal (true (Light ?x)) (distinct ?x off)) (goal a 100) (goal (b 1) 0)";
 
 fn rules() -> Arc<Rules> {
-    Arc::new(check(&parse(SHEET.as_bytes(), &Default::default())).expect("it is well-formed"))
+    Arc::new(check(&parse(SHEET.as_bytes(), &Default::default())).expect("valid rules"))
 }
 
 fn term() -> impl Strategy<Value = Term> {
@@ -28,11 +28,11 @@ fn term() -> impl Strategy<Value = Term> {
         (select(NAMES), vec(inner, 0..4))
             .prop_map(|(name, args)| format!("({name} {})", args.join(" ")))
     });
-    text.prop_map(|text| Term::read(&text).expect("it is one term"))
+    text.prop_map(|text| Term::read(&text).expect("a valid term"))
 }
 
 fn id() -> impl Strategy<Value = MatchId> {
-    "[A-Za-z][A-Za-z0-9._-]{0,12}".prop_map(|name| MatchId::new(&name).expect("it is one word"))
+    "[A-Za-z][A-Za-z0-9._-]{0,12}".prop_map(|name| MatchId::new(&name).expect("a valid name"))
 }
 
 fn clock() -> impl Strategy<Value = Duration> {
@@ -62,7 +62,7 @@ fn request() -> impl Strategy<Value = Request> {
     ]
 }
 
-/// Everything that a request says, as text of its own: rules by their rules.
+/// A request as text, with the full text of its rules.
 fn show(request: &Request) -> String {
     match request {
         Request::Preview { rules, clock } => format!("{rules} {clock:?}"),
@@ -77,8 +77,8 @@ fn show(request: &Request) -> String {
     }
 }
 
-/// The same message from somebody who saves blanks.
-fn squeeze(text: &str) -> String {
+/// The same message without unnecessary blanks.
+fn remove_blanks(text: &str) -> String {
     text.replace("( ", "(")
         .replace(" )", ")")
         .replace(") (", ")(")
@@ -86,37 +86,37 @@ fn squeeze(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(request in request()) {
+    fn written_requests_can_be_read(request in request()) {
         let text = write_request(&request);
-        let again = read_request(text.as_bytes()).expect("it is a request");
+        let again = read_request(text.as_bytes()).expect("a valid request");
         prop_assert_eq!(show(&again), show(&request));
         prop_assert_eq!(write_request(&again), text);
     }
 
     #[test]
-    fn blanks_do_not_matter(request in request()) {
+    fn whitespace_does_not_matter(request in request()) {
         let text = write_request(&request);
-        for text in [squeeze(&text), text.replace(' ', " \r\n\t ")] {
-            let again = read_request(text.as_bytes()).expect("it is a request");
+        for text in [remove_blanks(&text), text.replace(' ', " \r\n\t ")] {
+            let again = read_request(text.as_bytes()).expect("a valid request");
             prop_assert_eq!(show(&again), show(&request));
         }
     }
 
     #[test]
-    fn moves_come_back_in_their_spelling(of in term(), id in id()) {
-        let reply = Reply::Move { of, thought: None };
+    fn moves_keep_their_spelling(mv in term(), id in id()) {
+        let reply = Reply::Move { of: mv, thought: None };
         let to = Request::Play { id, moves: None };
         prop_assert_eq!(read_reply(&to, write_reply(&reply).as_bytes()), reply);
     }
 
     #[test]
-    fn any_bytes_get_an_answer(bytes in vec(any::<u8>(), 0..200), request in request()) {
+    fn any_bytes_can_be_read(bytes in vec(any::<u8>(), 0..200), request in request()) {
         let _ = read_request(&bytes);
         let _ = read_reply(&request, &bytes);
     }
 
     #[test]
-    fn any_cut_of_a_message_gets_an_answer(request in request(), cut in 0..300_usize) {
+    fn any_prefix_of_a_message_can_be_read(request in request(), cut in 0..300_usize) {
         let text = write_request(&request);
         let end = text.ceil_char_boundary(cut.min(text.len()));
         let _ = read_request(&text.as_bytes()[..end]);
@@ -124,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn a_deep_message_is_no_danger() {
+fn a_deeply_nested_message_does_not_overflow_the_stack() {
     let deep = "(".repeat(1_000_000) + &")".repeat(1_000_000);
     let play = format!("(PLAY m ({deep}))");
     assert!(read_request(play.as_bytes()).is_ok());

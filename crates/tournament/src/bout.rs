@@ -1,16 +1,16 @@
 //! Plays one match of a cell.
 //!
-//! Where all players are of this process, their bots are asked one after the other on this thread: nobody needs a clock, and
-//! so many matches can run at a time as there are cores. Where somebody plays elsewhere, the referee hosts the match with
-//! threads and clocks, and players of this process keep their own budget within them.
+//! If all players are presets, their bots are asked one after the other on this thread. They need no clock, so one match per
+//! core can run at a time. If there is a remote player, the referee hosts the match with threads and clocks, and presets
+//! keep their own budget within the clocks.
 //!
-//! In: a cell and the number of a match. Out: its result and a row per move; nothing if somebody stopped it.
+//! In: a cell and the number of a match. Out: its result with a row per move, or why it is void, or that it was stopped.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon_arena::{About, MatchRecord, Referee, Seat, Settings};
+use agon_arena::{About, Ending, MatchRecord, Referee, Seat, Settings};
 use agon_engine::{Goal, JointMove, Machine, MoveId, RoleId, State};
 use agon_player::GamePlayer;
 use agon_protocol::http::RemotePlayer;
@@ -22,35 +22,55 @@ use crate::cell::Cell;
 use crate::entrant::Entrant;
 use crate::result::{MatchResult, MoveRow, Work};
 
-/// A match with more steps is cut: the sheet may never end.
+/// A match ends after this number of steps: a game may never end by its rules.
 const MOST_STEPS: u32 = 10_000;
-/// Answers from elsewhere may come so much after the clock, as with other managers.
+/// How much later than the clock an answer of a remote player may arrive, as with other managers.
 const GRACE: Duration = Duration::from_secs(1);
-/// Clocks of players elsewhere if nothing is said: whole seconds is all they know.
+/// Default clocks of remote players. The protocol has whole seconds only.
 const START_CLOCK: f64 = 10.0;
 const PLAY_CLOCK: f64 = 1.0;
-/// What parts of players say that tables need.
+/// The techniques whose reports tables need.
 const NOTED: &[&str] = &["cutoff", "fast", "heuristic"];
-/// A part that says so has not made up its mind.
+/// The beginning of the report of a technique that has not decided yet.
 const UNDECIDED: &str = "watching";
-/// A part that changes what it says from move to move.
+/// The technique whose report changes from move to move.
 const CHANGING: &str = "heuristic";
 
-/// A match that was played, with its moves.
+/// A finished match with its moves.
 pub(crate) struct Bout {
     pub(crate) result: MatchResult,
     pub(crate) moves: Vec<MoveRow>,
 }
 
-/// Plays a match; `None` if it was stopped.
-pub(crate) fn play(cell: &Cell, index: u32, stop: &StopFlag) -> Option<Bout> {
+/// What became of a match.
+pub(crate) enum Played {
+    /// It has a result.
+    Finished(Box<Bout>),
+    /// It does not count, because of these players.
+    Void(Vec<Absent>),
+    /// It was stopped.
+    Stopped,
+}
+
+/// A player because of which a match is void.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Absent {
+    pub(crate) player: String,
+    pub(crate) cause: String,
+}
+
+/// Plays a match.
+pub(crate) fn play(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
     match cell.addresses().next() {
-        None => Table::new(cell, index).play(stop),
+        None => match Table::new(cell, index).play(stop) {
+            Some(bout) => Played::Finished(Box::new(bout)),
+            None => Played::Stopped,
+        },
         Some(_) => host(cell, index, stop),
     }
 }
 
-/// The clocks of a match with players elsewhere, in whole seconds.
+/// The clocks of a match with remote players, in whole seconds.
 pub(crate) fn remote_clocks(cell: &Cell) -> (f64, f64) {
     let own = match cell.budget {
         Budget::Seconds(seconds) => seconds,
@@ -63,7 +83,7 @@ pub(crate) fn remote_clocks(cell: &Cell) -> (f64, f64) {
     )
 }
 
-/// A result without what came of it.
+/// A result that is not known yet.
 fn begin(cell: &Cell, index: u32) -> MatchResult {
     MatchResult {
         fixture: cell.fixture(index),
@@ -73,6 +93,8 @@ fn begin(cell: &Cell, index: u32) -> MatchResult {
         ending: String::new(),
         work: [Work::default(); 2],
         faults: [0, 0],
+        fault_kinds: Default::default(),
+        forfeits: [0, 0],
         notes: Default::default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         finished: 0,
@@ -84,7 +106,7 @@ fn seconds_since_1970() -> u64 {
     since.unwrap_or_default().as_secs()
 }
 
-/// A match of bots around one table.
+/// A match of bots on one thread.
 struct Table<'a> {
     cell: &'a Cell,
     bots: Vec<Box<dyn Bot>>,
@@ -103,7 +125,7 @@ impl Table<'_> {
             let seed = cell.seat_seed(index, role_idx);
             bots.push(match cell.entrant(seat) {
                 Entrant::Preset(preset) => preset.bot(game, seed),
-                Entrant::Remote(_) => unreachable!("the referee hosts players elsewhere"),
+                Entrant::Remote(_) => unreachable!("the referee hosts matches with remote players"),
             });
             result.work[usize::from(seat)].setup += started.elapsed().as_secs_f64();
         }
@@ -123,7 +145,7 @@ impl Table<'_> {
                 break "over".to_owned();
             }
             if self.result.steps >= MOST_STEPS {
-                break "it does not end".to_owned();
+                break Ending::StepLimit.to_string();
             }
             let joint = self.joint_move(stop);
             if stop.is_raised() {
@@ -135,7 +157,8 @@ impl Table<'_> {
             }
         };
         if let Some(fault) = self.machine.take_fault() {
-            self.result.ending = format!("the engine gave up: {fault}");
+            let reason = fault.to_string();
+            self.result.ending = Ending::EngineFault { reason }.to_string();
         } else {
             if ending == "over" {
                 let roles = RoleId::all(self.bots.len());
@@ -151,7 +174,7 @@ impl Table<'_> {
         })
     }
 
-    /// With a clock there is time to prepare, too.
+    /// Lets the bots search during the start clock, if there is one.
     fn prepare(&mut self, stop: &StopFlag) {
         let Some(clock) = self.result.fixture.start_clock.filter(|clock| *clock > 0.0) else {
             return;
@@ -166,7 +189,7 @@ impl Table<'_> {
         }
     }
 
-    /// Asks everybody for a move, or says who has none.
+    /// Asks every bot for a move. The error is the ending if a role has no legal move.
     fn joint_move(&mut self, stop: &StopFlag) -> Result<JointMove, String> {
         let state = self.machine.state();
         let n_roles = self.bots.len();
@@ -175,7 +198,7 @@ impl Table<'_> {
             let (n_legal, only) = match self.machine.legal_moves(role) {
                 [] => {
                     let role = self.cell.sheet.game.role_name(role);
-                    return Err(format!("{role} has no legal move"));
+                    return Err(Ending::NoLegalMove { role }.to_string());
                 }
                 [only] => (1, Some(*only)),
                 moves => (moves.len() as u32, None),
@@ -219,7 +242,7 @@ impl Table<'_> {
         }
     }
 
-    /// Listens to a bot whose parts may have something new to say.
+    /// Keeps the reports of the techniques of a bot, if they may have changed.
     fn take_notes(&mut self, role: RoleId, seat: u8) {
         let noted = &mut self.result.notes[usize::from(seat)];
         let is_settled = |notes: &BTreeMap<String, String>| {
@@ -232,9 +255,9 @@ impl Table<'_> {
         }
         let account = self.bots[role.idx()].account();
         let notes = account.map(|account| account.notes).unwrap_or_default();
-        for (part, note) in notes {
-            if NOTED.contains(&part) {
-                noted.insert(part.to_owned(), note);
+        for (technique, note) in notes {
+            if NOTED.contains(&technique) {
+                noted.insert(technique.to_owned(), note);
             }
         }
     }
@@ -249,8 +272,8 @@ impl Table<'_> {
     }
 }
 
-/// A match with players elsewhere, hosted by the referee.
-fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Option<Bout> {
+/// A match with remote players, hosted by the referee.
+fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
     let (start_clock, play_clock) = remote_clocks(cell);
     let game = &cell.sheet.game;
     let result = begin(cell, index);
@@ -278,7 +301,21 @@ fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Option<Bout> {
     };
     let seats = result.seats.iter().enumerate().map(seat).collect();
     let record = Referee::play(game, seats, &settings, &mut |_| {});
-    (!stop.is_raised()).then(|| bout_of(result, &record))
+    if stop.is_raised() {
+        return Played::Stopped;
+    }
+    let absent: Vec<Absent> = record
+        .absences()
+        .iter()
+        .map(|absence| Absent {
+            player: absence.player.clone(),
+            cause: absence.cause.clone(),
+        })
+        .collect();
+    match absent.is_empty() {
+        true => Played::Finished(Box::new(read_record(result, &record))),
+        false => Played::Void(absent),
+    }
 }
 
 fn preset_seat(cell: &Cell, preset: &Preset, seed: u64) -> Seat {
@@ -312,30 +349,34 @@ fn remote_seat(address: &str) -> Seat {
         name: address.to_owned(),
         ..About::default()
     };
-    let remote = RemotePlayer::new(address).expect("its address was good when it was read");
+    let remote = RemotePlayer::new(address).expect("the plan was read with this address");
     Seat {
         grace: GRACE,
         ..Seat::new(Box::new(remote), about)
     }
 }
 
-/// What a record says about a match.
-fn bout_of(mut result: MatchResult, record: &MatchRecord) -> Bout {
+/// The result of a match by its record.
+fn read_record(mut result: MatchResult, record: &MatchRecord) -> Bout {
     let mut moves = Vec::new();
     result.steps = record.moves.len() as u32;
     if let Some(goals) = &record.goal_values {
         result.goals = goals.iter().map(|goal| Some(*goal)).collect();
     }
     for (role_idx, seat) in result.seats.iter().enumerate() {
-        result.faults[usize::from(*seat)] += record.n_errors(role_idx) as u32;
+        let player = usize::from(*seat);
+        let faults = record.faults(role_idx);
+        result.faults[player] += faults.total();
+        result.fault_kinds[player].merge(faults);
+        result.forfeits[player] += u32::from(record.has_forfeited(role_idx));
     }
     let Some(details) = &record.agon else {
         return Bout { result, moves };
     };
     result.ending = details.ending.to_string();
     for (step, thoughts) in details.thoughts.iter().enumerate() {
-        let of_step = thoughts.iter().zip(&record.moves[step]).enumerate();
-        for (role_idx, (thought, of)) in of_step {
+        let moved = thoughts.iter().zip(&record.moves[step]).enumerate();
+        for (role_idx, (thought, mv)) in moved {
             let Some(thought) = thought else { continue };
             let seat = result.seats[role_idx];
             let work = &mut result.work[usize::from(seat)];
@@ -347,7 +388,7 @@ fn bout_of(mut result: MatchResult, record: &MatchRecord) -> Bout {
                 step: step as u32 + 1,
                 role: details.roles[role_idx].clone(),
                 seat,
-                of: of.clone(),
+                of: mv.clone(),
                 legal: None,
                 playouts: thought.playouts,
                 transitions: thought.transitions,
@@ -368,7 +409,10 @@ mod tests {
     #[test]
     fn the_same_match_is_played_again() {
         let cell = cell("mc", "random", 4);
-        let play = |index| play(&cell, index, &StopFlag::new()).expect("nobody stops it");
+        let play = |index| match play(&cell, index, &StopFlag::new()) {
+            Played::Finished(bout) => *bout,
+            _ => panic!("nobody stops it"),
+        };
         for index in 0..4 {
             let (one, two) = (play(index), play(index));
             assert_eq!(one.result.goals, two.result.goals);
@@ -384,14 +428,49 @@ mod tests {
     }
 
     #[test]
-    fn somebody_can_stop_it() {
+    fn a_match_can_be_stopped() {
         let stop = StopFlag::new();
         stop.raise();
-        assert!(play(&cell("mc", "random", 4), 0, &stop).is_none());
+        let played = play(&cell("mc", "random", 4), 0, &stop);
+        assert!(matches!(played, Played::Stopped));
+    }
+
+    /// Two players that move once; the second forfeits in its first step.
+    #[test]
+    fn faults_and_forfeits_belong_to_players() {
+        let cell = cell("mc", "http://127.0.0.1:1", 2);
+        // In match 1 the second player has the first role.
+        let json = r#"{"states":["( )","( )"],"moves":[["left","left"]],"errors":[["",""],["CE",""]],
+            "goalValues":[0,100],"isCompleted":true,"agon":{"version":"0","game":"g","rulesHash":"h",
+            "roles":["x","y"],"seed":1,"ending":{"kind":"forfeit","roles":["x"]},"seats":[],"thoughts":[],
+            "faults":[{"step":1,"role":"x","kind":"refused","detail":""}],
+            "forfeits":[{"step":1,"role":"x","cause":"connection refused"}]}}"#;
+        let record: MatchRecord = serde_json::from_str(json).expect("it is a record");
+        let bout = read_record(begin(&cell, 1), &record);
+        assert_eq!(bout.result.forfeits, [0, 1]);
+        assert_eq!(bout.result.faults, [0, 1]);
+        assert_eq!(bout.result.fault_kinds[1].missing, 1);
+        assert_eq!(bout.result.goal(true), Some(100.0));
+        assert_eq!(bout.result.ending, "forfeited by x");
     }
 
     #[test]
-    fn players_elsewhere_have_whole_clocks() {
+    fn an_absent_player_makes_a_match_void() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let port = listener.local_addr().expect("it has one").port();
+        drop(listener);
+        let address = format!("http://127.0.0.1:{port}");
+        let played = play(&cell("mc", &address, 2), 0, &StopFlag::new());
+        let Played::Void(absent) = played else {
+            panic!("nobody is there");
+        };
+        assert_eq!(absent.len(), 1);
+        assert_eq!(absent[0].player, address);
+        assert_eq!(absent[0].cause, "connection refused");
+    }
+
+    #[test]
+    fn remote_players_have_whole_clocks() {
         let mut cell = cell("mc", "http://127.0.0.1:1", 2);
         assert_eq!(remote_clocks(&cell), (3.0, 2.0));
         cell.terms.play_clock = None;

@@ -1,7 +1,7 @@
-//! What a player may spend on a move: random games, transitions, or seconds.
+//! The budget of a player per move: playouts, transitions, or seconds.
 //!
-//! Counts make matches repeatable; seconds do not. A file may also say `random_games`: as many transitions as so many random
-//! games of the game at hand have on average, which is a repeatable stand-in for equal time in games of any length.
+//! Counts make matches repeatable; seconds do not. A file may also say `random_games = N`: the number of transitions that N
+//! random games have on average. That is a repeatable substitute for equal time in games of any length.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,40 +16,42 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// So many random games tell how long they are.
+/// Random games that are played to measure their mean length.
 const SAMPLE: u32 = 200;
-/// Nobody thinks longer about a move.
+/// The largest number of seconds per move.
 const MOST_SECONDS: f64 = 1e6;
-/// A random game with more steps is not waited for.
+/// A random game is cut after this number of steps.
 const MOST_STEPS: u32 = 10_000;
 
-/// What a player may spend on a move.
+/// The budget of a player per move.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Budget {
-    /// Random games.
+    /// Playouts.
     Playouts(u64),
-    /// States stepped through.
+    /// State transitions.
     Transitions(u64),
-    /// Time.
+    /// Seconds.
     Seconds(f64),
 }
 
-/// Why something is no budget.
+/// Why a budget is wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum BudgetError {
     /// It is not of the form `playouts=1000`.
     #[error(
-        "`{0}` is no budget: playouts=1000, transitions=200000, seconds=0.5 or random_games=1000"
+        "`{0}` is not a valid budget; use playouts=1000, transitions=200000, seconds=0.5 or random_games=1000"
     )]
     Form(String),
-    /// It is nothing, or too much.
-    #[error("a budget is more than nothing, and not for ever: {0}")]
+    /// It is out of range.
+    #[error(
+        "a budget of {0} is out of range: use a whole number from 1 to 1e15, or up to 1000000 seconds"
+    )]
     Range(String),
 }
 
 impl Budget {
-    /// The limits of one move from now on, which somebody can also stop.
+    /// The limits of a search that starts now; `stop` ends it early.
     pub(crate) fn limits(self, stop: &Arc<AtomicBool>) -> Limits {
         let mut limits = Limits {
             stop: Some(Arc::clone(stop)),
@@ -68,7 +70,8 @@ impl Budget {
         limits
     }
 
-    /// Most random games: where the rest of a match is all in the tree, a simulation steps through no state, and counts as one.
+    /// The largest number of playouts. It also bounds a budget of transitions: a simulation that stays inside the tree makes
+    /// no transition.
     pub(crate) fn most_playouts(self) -> Option<u64> {
         match self {
             Budget::Playouts(n) | Budget::Transitions(n) => Some(n),
@@ -82,7 +85,7 @@ impl Budget {
         !matches!(self, Budget::Seconds(_))
     }
 
-    /// What is counted.
+    /// The unit.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -92,7 +95,7 @@ impl Budget {
         }
     }
 
-    /// How much of it.
+    /// The number of units.
     #[must_use]
     pub fn amount(self) -> f64 {
         match self {
@@ -112,25 +115,25 @@ impl fmt::Display for Budget {
     }
 }
 
-/// Budgets as a file has them: one, or several to compare.
+/// The budgets of a tournament file: one, or several to compare.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetPlan {
-    /// Random games.
+    /// Playouts.
     Playouts(Several),
-    /// States stepped through.
+    /// State transitions.
     Transitions(Several),
-    /// Time.
+    /// Seconds.
     Seconds(Several),
-    /// Transitions, as many as so many random games of the game have on average.
+    /// The transitions that this number of random games has on average.
     RandomGames(Several),
 }
 
-/// One number or a list of them.
+/// A number or a list of numbers.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Several {
-    /// One.
+    /// A number.
     One(f64),
     /// A list.
     Many(Vec<f64>),
@@ -149,18 +152,22 @@ impl BudgetPlan {
     /// The budgets for a game.
     ///
     /// # Errors
-    /// If one is nothing, or for ever.
+    /// If a budget is out of range.
     pub fn budgets(&self, game: &Game) -> Result<Vec<Budget>, BudgetError> {
-        let of = |number: &f64| self.budget(*number, game);
-        self.numbers().iter().map(of).collect()
+        let numbers = self.numbers().iter();
+        numbers.map(|number| self.budget(*number, game)).collect()
     }
 
     /// The same with all numbers multiplied; counts stay whole and at least 1.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> BudgetPlan {
-        let numbers: Vec<f64> = self.numbers().iter().map(|of| of * factor).collect();
+        let numbers: Vec<f64> = self
+            .numbers()
+            .iter()
+            .map(|number| number * factor)
+            .collect();
         let whole = |numbers: Vec<f64>| {
-            let whole = numbers.into_iter().map(|of| of.round().max(1.0));
+            let whole = numbers.into_iter().map(|number| number.round().max(1.0));
             Several::Many(whole.collect())
         };
         match self {
@@ -274,16 +281,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_budget_is_said() {
-        let form =
-            "is no budget: playouts=1000, transitions=200000, seconds=0.5 or random_games=1000";
+    fn wrong_budgets_are_refused() {
+        let form = "is not a valid budget; use playouts=1000, transitions=200000, seconds=0.5 or random_games=1000";
         check("1000", &format!("`1000` {form}"));
         check("games=1", &format!("`games=1` {form}"));
-        let range = "a budget is more than nothing, and not for ever";
-        check("playouts=0", &format!("{range}: 0"));
-        check("playouts=1.5", &format!("{range}: 1.5"));
-        check("seconds=-1", &format!("{range}: -1"));
-        check("seconds=NaN", &format!("{range}: NaN"));
+        for number in ["0", "1.5", "-1", "NaN"] {
+            let range = format!(
+                "a budget of {number} is out of range: use a whole number from 1 to 1e15, or up to 1000000 seconds"
+            );
+            check(&format!("playouts={number}"), &range);
+        }
+        check(
+            "seconds=-1",
+            "a budget of -1 is out of range: use a whole number from 1 to 1e15, or up to 1000000 seconds",
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A cell of a tournament: a game, a pair of players, a budget, and how many matches.
 //!
-//! It knows the seats, the seed and the key of each of its matches; nothing here is played.
+//! A cell knows the seats, the seed and the key of each of its matches. Nothing is played here.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::sprt::Sprt;
 /// A game that is ready to be played.
 #[derive(Clone)]
 pub struct Sheet {
-    /// Its name for people.
+    /// Its name.
     pub name: String,
     /// The game.
     pub game: Arc<Game>,
@@ -39,24 +39,24 @@ impl Sheet {
 /// A pair of players.
 #[derive(Clone)]
 pub struct Contestants {
-    /// The first, whose score is told.
+    /// The first player, whose score is reported.
     pub first: Arc<Entrant>,
-    /// The other one.
+    /// The second player.
     pub second: Arc<Entrant>,
 }
 
-/// What all cells of a tournament share.
+/// The settings that all cells of a tournament share.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Terms {
-    /// Matches of a cell, unless it ends early.
+    /// Matches of a cell, unless a sequential test ends it early.
     pub n_matches: u32,
-    /// Seed of everything.
+    /// Seed of the tournament.
     pub seed: u64,
-    /// Seconds to prepare.
+    /// Seconds of the start clock.
     pub start_clock: Option<f64>,
-    /// Seconds per move of players elsewhere.
+    /// Seconds per move of remote players.
     pub play_clock: Option<f64>,
-    /// Ends a cell when the question is answered.
+    /// The sequential test that ends a cell early.
     pub sprt: Option<Sprt>,
 }
 
@@ -67,22 +67,22 @@ pub struct Cell {
     pub sheet: Arc<Sheet>,
     /// The players.
     pub pair: Contestants,
-    /// What they may spend on a move.
+    /// Their budget per move.
     pub budget: Budget,
-    /// What all cells share.
+    /// The settings that all cells share.
     pub terms: Terms,
-    /// The part of the first player that the cell is about; without it there is nothing to play for.
+    /// The technique of the first player that the cell measures; the cell ends early where it is not active.
     pub part: Option<String>,
     contestants: [Contestant; 2],
     seatings: Vec<Vec<u8>>,
 }
 
 impl Cell {
-    /// A cell; `None` if two players elsewhere would need more than one role each.
+    /// A cell; `None` if a remote player would need more than one role.
     #[must_use]
     pub fn new(sheet: Arc<Sheet>, pair: Contestants, budget: Budget, terms: Terms) -> Option<Cell> {
         let n_roles = sheet.game.n_roles();
-        let remote = [&pair.first, &pair.second].map(|of| of.address().is_some());
+        let remote = [&pair.first, &pair.second].map(|entrant| entrant.address().is_some());
         let seatings = match remote {
             _ if n_roles <= 2 => round(n_roles),
             [false, false] => round(n_roles),
@@ -105,13 +105,13 @@ impl Cell {
         })
     }
 
-    /// Matches after which everybody has had every role equally often.
+    /// Number of matches after which both players have had every role equally often.
     #[must_use]
     pub fn round_len(&self) -> u32 {
         self.seatings.len() as u32
     }
 
-    /// Which of the pair has each role in a match.
+    /// The player of each role in a match, 0 or 1.
     pub(crate) fn seating(&self, index: u32) -> &[u8] {
         &self.seatings[index as usize % self.seatings.len()]
     }
@@ -124,18 +124,18 @@ impl Cell {
         }
     }
 
-    /// The addresses of players elsewhere.
+    /// The addresses of remote players.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
         let pair = [&self.pair.first, &self.pair.second];
         pair.into_iter().filter_map(|entrant| entrant.address())
     }
 
-    /// Whether each of the pair plays alone.
+    /// Whether it is a game for one: each player plays alone.
     pub(crate) fn is_solitary(&self) -> bool {
         self.sheet.game.n_roles() == 1
     }
 
-    /// What tells a match from all others.
+    /// What identifies a match.
     #[must_use]
     pub fn fixture(&self, index: u32) -> Fixture {
         let is_remote = self.addresses().next().is_some();
@@ -152,7 +152,7 @@ impl Cell {
         }
     }
 
-    /// The seed of a role in a match. Matches in which both play alone come in pairs with the same seed.
+    /// The seed of a role in a match. In games for one, the matches of the two players come in pairs with the same seed.
     pub(crate) fn seat_seed(&self, index: u32, role_idx: usize) -> u64 {
         let index = if self.is_solitary() { index / 2 } else { index };
         let seed = self.terms.seed.wrapping_mul(1_000_003);
@@ -173,7 +173,7 @@ pub(crate) mod tests {
         Arc::new(Game::compile(rules, &limits, &|| false).expect("it runs"))
     }
 
-    /// Two roles at once, two steps; whoever goes right more often gets 100.
+    /// Two roles move at once, for two steps. The role that goes right more often gets 100.
     pub(crate) fn counting_game() -> Arc<Game> {
         compile(
             "(role x) (role y) (init (at 0)) (init (more x 0)) (init (more y 0)) (succ 0 1) (succ 1 2)

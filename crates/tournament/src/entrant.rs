@@ -1,8 +1,8 @@
-//! Somebody who takes part: a preset with what was set by hand, or a player elsewhere.
+//! An entrant of a tournament: a preset with overrides, or a remote player.
 //!
-//! In a tournament each match has one thread, so a preset thinks on one unless its text says otherwise. What tells entrants
-//! apart in the store is the algorithm with every knob that is not at its default, so that a knob that is added later
-//! changes nobody who does not use it.
+//! In a tournament each match has one thread, so a preset uses one thread unless its text says otherwise. The store
+//! identifies a preset by its algorithm and every parameter that differs from its default. A parameter that is added later
+//! therefore does not change entrants that do not use it.
 
 use std::fmt;
 
@@ -10,26 +10,29 @@ use agon_protocol::http::{AddressError, RemotePlayer};
 use agon_search::{PRESETS, Params, Preset, PresetError};
 use thiserror::Error;
 
-/// Somebody who takes part.
+/// The identity of all remote players. It is part of the keys of stored results and must not change.
+const REMOTE_IDENTITY: &str = "elsewhere";
+
+/// An entrant of a tournament.
 #[derive(Clone, Debug)]
 pub enum Entrant {
-    /// A bot of this process.
+    /// A bot in this process.
     Preset(Box<Preset>),
-    /// A player elsewhere, by its address.
+    /// A remote player, by its address.
     Remote(String),
 }
 
-/// Why a text names nobody who can take part.
+/// Why a text does not name an entrant.
 #[derive(Debug, Error)]
 pub enum EntrantError {
-    /// It is no preset.
+    /// It is not a preset.
     #[error(transparent)]
     Preset(#[from] PresetError),
-    /// It is no address.
+    /// It is not an address.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// It is a person.
-    #[error("people do not take part in tournaments; `agon play` is for them")]
+    #[error("people do not take part in tournaments; use `agon play` instead")]
     Human,
 }
 
@@ -56,12 +59,12 @@ impl Entrant {
         Ok(Entrant::Preset(Box::new(preset)))
     }
 
-    /// What it is, whatever it is called: its algorithm and the knobs that are not at their defaults.
+    /// Its identity, whatever its name: its algorithm and the parameters that differ from their defaults.
     #[must_use]
     pub fn identity(&self) -> String {
         let preset = match self {
             Entrant::Preset(preset) => preset,
-            Entrant::Remote(_) => return "elsewhere".to_owned(),
+            Entrant::Remote(_) => return REMOTE_IDENTITY.to_owned(),
         };
         let known = PRESETS.iter().find(|known| known.name == preset.name);
         let mut words = vec![known.map_or(preset.name, |known| known.bot).to_owned()];
@@ -72,7 +75,7 @@ impl Entrant {
         words.join(" ")
     }
 
-    /// The address of a player elsewhere.
+    /// The address of a remote player.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         match self {
@@ -82,7 +85,7 @@ impl Entrant {
     }
 }
 
-/// As it was given.
+/// The text of the tournament file.
 impl fmt::Display for Entrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_take_part_is_told() {
+    fn a_text_that_names_no_entrant_is_refused() {
         check("human", "people do not take part");
         check("nobody", "there is no player `nobody`");
         check("ftp://here", "ftp://here: the address of a player");

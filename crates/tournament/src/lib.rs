@@ -5,22 +5,28 @@
 //!                                                                                          └─ Experiment ──▶ Verdict
 //! ```
 //!
-//! A cell is a game, a pair of players and a budget. A match of it is told from all others by a key, a hash of the rules, of
-//! both players with all that was set, of the budget, the seed and its number; the store has each key once.
+//! A cell is a game, a pair of players and a budget. Each match of a cell is identified by a key: a hash of the rules, of
+//! both players with all their settings, of the budget, the seed and its number. The store has each key once.
 //!
-//! **Invariant:** with a budget in playouts or transitions, results depend on nothing but their key: not on the order of
-//! play, the number of threads, or how often the run was killed.
-//! **Invariant:** a match counts once it is in the store, and what is in the store is never played again.
-//! **Invariant:** this crate prints nothing; whoever runs a tournament is told how it goes.
+//! **Invariant:** with a budget in playouts or transitions, a result depends only on its key: not on the order of play, the
+//! number of threads or processes, or how often the run was killed.
+//! **Invariant:** a match counts once it is in the store, and a stored match is never played again.
+//! **Invariant:** a match with a player that is not there has no result.
+//! **Invariant:** this crate prints nothing; the caller of a run is told about its progress.
 
 mod bout;
 mod budget;
 mod cell;
+mod comparison;
 mod entrant;
 mod experiment;
+mod export;
+mod lease;
+mod pairs;
 mod plan;
 pub mod plot;
 mod published;
+mod queue;
 mod report;
 mod result;
 mod run;
@@ -35,18 +41,21 @@ mod tally;
 
 pub use budget::{Budget, BudgetError, BudgetPlan, Several};
 pub use cell::{Cell, Contestants, Sheet, Terms};
+pub use comparison::{Comparison, Summary, Verdict};
 pub use entrant::{Entrant, EntrantError};
-pub use experiment::{Comparison, Experiment, ExperimentError, Overrides, Summary, Verdict};
+pub use experiment::{Experiment, ExperimentError, Overrides};
+pub use export::{CsvError, MoveWriter, write_cells, write_comparisons, write_matches};
+pub use pairs::Frequencies;
 pub use plan::{Grid, Pairs, Plan, PlanError, Stop, Value};
 pub use published::{Activity, CellText, Column, Cost, Measure, Published, Row};
 pub use report::{
     Cross, comparison_table, games, one_budget, overall_table, score_table, short_table,
 };
 pub use result::{Contestant, Fixture, MatchResult, MoveRow, Work};
-pub use run::{Failure, Outcome, Progress, run};
+pub use run::{AbsentPlayer, Failure, Outcome, Pace, Progress, run, run_at};
 pub use sprt::{Sprt, SprtVerdict};
 pub use standing::{Ended, Standing};
 pub use store::{Store, StoreError, read_lines, write_lines};
-pub use table::{Format, Table, csv_cell};
+pub use table::{Format, Kind, Table, wrap};
 pub use tables::tables;
 pub use tally::{Overall, Tally, overall, tallies};

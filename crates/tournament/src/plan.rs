@@ -1,6 +1,6 @@
-//! A tournament as a file has it, and the cells that it means.
+//! A tournament file and the cells that it describes.
 //!
-//! In: TOML. Out: cells, once somebody has found and compiled the games.
+//! In: TOML and the compiled games. Out: cells.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::cell::{Cell, Contestants, Sheet, Terms};
 use crate::entrant::{Entrant, EntrantError};
 use crate::sprt::Sprt;
 
-/// More players are a mistake in a grid.
+/// The largest number of players; more are a mistake in a grid.
 const MOST_PLAYERS: usize = 1000;
 
 /// A tournament file.
@@ -22,10 +22,10 @@ const MOST_PLAYERS: usize = 1000;
 pub struct Plan {
     /// Built-in games or paths of rulesheets.
     pub games: Vec<String>,
-    /// Presets, with overrides, or addresses.
+    /// Presets with overrides, or addresses of remote players.
     #[serde(default)]
     pub players: Vec<String>,
-    /// Players with every combination of some values of their knobs.
+    /// Players with every combination of parameter values.
     #[serde(default)]
     pub grid: Vec<Grid>,
     /// Who meets whom.
@@ -33,15 +33,15 @@ pub struct Plan {
     pub pairs: Pairs,
     /// Matches of each pair in each game.
     pub games_per_pair: u32,
-    /// What a player may spend on a move.
+    /// The budget of a player per move.
     pub budget: BudgetPlan,
-    /// Seconds to prepare, where there is a clock.
+    /// Seconds of the start clock, where there is a clock.
     #[serde(default)]
     pub start_clock: Option<f64>,
-    /// Seconds per move of players elsewhere.
+    /// Seconds per move of remote players.
     #[serde(default)]
     pub play_clock: Option<f64>,
-    /// Seed of everything.
+    /// Seed of the tournament.
     #[serde(default)]
     pub seed: u64,
     /// What ends a cell early.
@@ -49,25 +49,25 @@ pub struct Plan {
     pub stop: Option<Stop>,
 }
 
-/// A player with every combination of some values of its knobs.
+/// A player with every combination of parameter values.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Grid {
     /// The player.
     pub player: String,
-    /// Per knob the values to try.
+    /// The values to try of each parameter.
     #[serde(flatten)]
     pub values: BTreeMap<String, Vec<Value>>,
 }
 
-/// A value of a knob.
+/// A value of a parameter.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Yes or no.
+    /// A truth value.
     Truth(bool),
     /// A whole number.
     Whole(i64),
-    /// Any number.
+    /// A number with a fraction.
     Number(f64),
     /// A word.
     Word(String),
@@ -88,10 +88,10 @@ impl Value {
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(try_from = "PairsText")]
 pub enum Pairs {
-    /// Everybody meets everybody.
+    /// All players meet each other.
     #[default]
     All,
-    /// The first player meets everybody else.
+    /// The first player meets all others.
     FirstVsRest,
     /// These pairs.
     List(Vec<[String; 2]>),
@@ -129,43 +129,43 @@ impl TryFrom<PairsText> for Pairs {
     }
 }
 
-/// Why a file is no tournament.
+/// Why a file is not a valid tournament file.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// It is not read.
+    /// It cannot be read.
     #[error(transparent)]
     Form(#[from] toml::de::Error),
     /// Too few players.
-    #[error("a tournament needs two players at least")]
+    #[error("a tournament needs at least two players")]
     TooFewPlayers,
     /// Too many players.
-    #[error("a tournament has at most {MOST_PLAYERS} players, this one has {0}")]
+    #[error("a tournament has at most {MOST_PLAYERS} players, and this one has {0}")]
     TooManyPlayers(usize),
     /// The same player twice.
-    #[error("{0} is given twice; set something by hand to tell them apart")]
+    #[error("{0} is listed twice; set a parameter to distinguish the two")]
     Twice(String),
-    /// Nobody can play under this name.
+    /// A text does not name a player.
     #[error(transparent)]
     Entrant(#[from] EntrantError),
-    /// A budget.
+    /// A budget is wrong.
     #[error(transparent)]
     Budget(#[from] BudgetError),
-    /// A clock.
-    #[error("a clock has between 0 and 1000000 seconds, not {0}")]
+    /// A clock is wrong.
+    #[error("a clock is between 0 and 1000000 seconds, not {0}")]
     Clock(f64),
-    /// A test.
+    /// A sequential test is wrong.
     #[error("stop.sprt needs elo0 < elo1, and alpha and beta between 0 and 0.5")]
     Sprt,
-    /// Roles.
+    /// Remote players would need more than one role.
     #[error(
-        "{game} has more than two roles, and players elsewhere can have one role each: {first} cannot meet {second} there"
+        "{game} has more than two roles, and a remote player can have only one: {first} cannot meet {second} there"
     )]
     Roles {
         /// The game.
         game: String,
-        /// A player.
+        /// The first player.
         first: String,
-        /// Another one.
+        /// The second player.
         second: String,
     },
 }
@@ -174,7 +174,7 @@ impl Plan {
     /// Reads a tournament file.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not a valid tournament file.
     pub fn read(text: &str) -> Result<Plan, PlanError> {
         Ok(toml::from_str(text)?)
     }
@@ -182,7 +182,7 @@ impl Plan {
     /// The pairs that meet.
     ///
     /// # Errors
-    /// If there are too few players, or somebody who cannot play.
+    /// If there are too few players, or a text does not name a player.
     pub fn contestants(&self) -> Result<Vec<Contestants>, PlanError> {
         let mut texts = self.players.clone();
         texts.extend(self.grid.iter().flat_map(Grid::players));
@@ -218,7 +218,7 @@ impl Plan {
         if let Pairs::List(pairs) = &self.pairs {
             let find = |text: &String| {
                 let found = entrants.iter().find(|(known, _)| known == text);
-                &found.expect("everybody in a pair is an entrant").1
+                &found.expect("the players of a pair are entrants").1
             };
             let pairs = pairs
                 .iter()
@@ -237,10 +237,10 @@ impl Plan {
         pairs
     }
 
-    /// What all cells share.
+    /// The settings that all cells share.
     ///
     /// # Errors
-    /// If a clock or a test makes no sense.
+    /// If a clock or a sequential test is wrong.
     pub fn terms(&self) -> Result<Terms, PlanError> {
         let clocks = [self.start_clock, self.play_clock];
         let is_clock = |seconds: &&f64| !(0.0..=1e6).contains(*seconds);
@@ -263,7 +263,7 @@ impl Plan {
     /// The cells: games, within them pairs, within them budgets.
     ///
     /// # Errors
-    /// If something in it makes no sense.
+    /// If a value of the file is wrong.
     pub fn cells(&self, sheets: &[Arc<Sheet>]) -> Result<Vec<Cell>, PlanError> {
         let (pairs, terms) = (self.contestants()?, self.terms()?);
         let mut cells = Vec::new();
@@ -285,16 +285,16 @@ impl Plan {
 }
 
 impl Grid {
-    /// Every combination.
+    /// Every combination of values.
     fn players(&self) -> Vec<String> {
         let mut players = vec![self.player.clone()];
-        for (knob, values) in &self.values {
+        for (parameter, values) in &self.values {
             let mut more = Vec::new();
             for player in &players {
                 let sign = if player.contains(':') { ',' } else { ':' };
                 for value in values {
                     let value = value.text();
-                    more.push(format!("{player}{sign}{knob}={value}"));
+                    more.push(format!("{player}{sign}{parameter}={value}"));
                 }
             }
             players = more;
@@ -329,7 +329,7 @@ mod tests {
     const REST: &str = "games = []\ngames_per_pair = 2\n";
 
     #[test]
-    fn everybody_meets_everybody() {
+    fn all_players_meet_each_other() {
         check(
             &format!(
                 "{REST}players = [\"mc\", \"random\", \"legal\"]\nbudget = {{ playouts = 5 }}"
@@ -367,16 +367,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn wrong_files_are_refused() {
         let file = |rest: &str| format!("{REST}budget = {{ playouts = 5 }}\n{rest}");
         for (rest, words) in [
-            ("players = [\"mc\"]", "a tournament needs two players"),
-            ("players = [\"mc\", \"mc\"]", "mc is given twice"),
+            (
+                "players = [\"mc\"]",
+                "a tournament needs at least two players",
+            ),
+            ("players = [\"mc\", \"mc\"]", "mc is listed twice"),
             ("players = [\"mc\", \"x\"]", "there is no player `x`"),
             ("players = [\"mc\", \"human\"]", "people do not"),
             (
                 "players = [\"mc\", \"legal\"]\nstart_clock = -1",
-                "a clock has between 0 and 1000000 seconds, not -1",
+                "a clock is between 0 and 1000000 seconds, not -1",
             ),
             (
                 "players = [\"mc\", \"legal\"]\nstop = { sprt = { elo0 = 5, elo1 = 0 } }",

@@ -1,14 +1,14 @@
-//! A table of a paper as a file has it: who met whom, in which games, and what came of it there.
+//! A published table as a file: which players met in which games, and the results that the paper prints.
 //!
-//! A cell is a list of numbers in the paper's order, and what they are depends on the measure of the table:
+//! A cell is a list of numbers in the order of the paper. Their meaning depends on the measure of the table:
 //!
-//! - `score`: the score of the first player in percent, half the width of its 95 % interval; the other one has the rest
+//! - `score`: the score of the first player in percent, half the width of its 95 % interval; the second player has the rest
 //! - `goal`: mean goals of the first and of the second player, half the width of the interval of either
 //! - `cost`: percentage of time spent on the heuristic, percentage of simulations that the second player makes in the time of
 //!   the first
 //!
-//! A cell without its interval has the seats instead, `{ as_first = [60, 40], as_second = [75, 25] }`, and the interval is
-//! computed for the number of matches. A cell may also be `"N/A"`: there the extension of the first player was not at work.
+//! Where the paper prints scores by seat and no interval, a cell is `{ as_first = [60, 40], as_second = [75, 25] }`, and the
+//! interval is computed for the number of matches. A cell may also be `"N/A"`: the extension of the first player was not active.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -25,16 +25,19 @@ pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) source: String,
-    /// How the paper did it, in words.
+    /// How the paper measured it, in words.
     pub(crate) setup: String,
-    /// Why our budget is what it is, in words.
+    /// Why the budget is what it is, in words.
     pub(crate) budget_note: String,
     pub(crate) measure: Measure,
     /// Matches of a cell in the paper.
     pub(crate) games: u32,
-    /// What stands for the clock of the paper.
+    /// Matches of every cell that the main figure is computed from, fixed in advance.
+    #[serde(default)]
+    pub(crate) fixed: Option<u32>,
+    /// What replaces the clock of the paper.
     pub(crate) budget: BudgetPlan,
-    /// The clock of the paper, where it has one.
+    /// The clock of the paper in seconds, where it has one.
     #[serde(default)]
     pub(crate) clock: Option<f64>,
     #[serde(default = "one")]
@@ -67,10 +70,11 @@ pub struct Column {
     pub name: String,
     /// The players, in the paper's order.
     pub players: [String; 2],
-    /// The part of the first player that it is about, if that may be not at work; without it there is nothing to play for.
+    /// The extension of the first player that the column is about, if it may be inactive in a game. A cell in which it is
+    /// inactive ends early.
     #[serde(default)]
     pub part: Option<String>,
-    /// A part of the first player of which it is told whether it is at work.
+    /// An extension of the first player whose activity is shown, without an influence on what is played.
     #[serde(default)]
     pub shows: Option<String>,
 }
@@ -83,18 +87,18 @@ pub struct Row {
     pub name: String,
     /// Our game.
     pub game: String,
-    /// A cell per column.
+    /// One cell per column.
     pub cells: Vec<CellText>,
-    /// A budget of its own, where the game is much slower than others.
+    /// A budget of its own, for a game that is much slower than the others.
     #[serde(default)]
     pub budget: Option<BudgetPlan>,
-    /// Seconds to make the heuristic, in tables of cost.
+    /// Seconds to generate the heuristic, in tables of cost.
     #[serde(default)]
     pub generation: Option<f64>,
 }
 
 impl Row {
-    /// What results call the game: the name of one that is built in, or of a file without its folder and ending.
+    /// The name of the game in results: that of a built-in game, or of a file without folder and extension.
     #[must_use]
     pub fn game_name(&self) -> &str {
         let stem = Path::new(&self.game).file_stem();
@@ -110,22 +114,22 @@ pub enum CellText {
     Word(String),
     /// Numbers.
     Numbers(Vec<f64>),
-    /// Scores of both players by who has the first role.
+    /// Scores of both players by seat.
     Seats {
-        /// With the first player there.
+        /// Where the first player has the first role.
         as_first: [f64; 2],
-        /// With the second player there.
+        /// Where the second player has the first role.
         as_second: [f64; 2],
     },
 }
 
-/// What a paper says of a cell.
+/// What a paper prints in a cell.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Published {
-    /// The extension was not at work.
+    /// The extension was not active.
     NotActive,
-    /// Mean scores of both, and half the width of the interval of either.
+    /// Mean scores of both players, and half the width of the interval of either.
     Scores {
         /// Of the first player.
         first: f64,
@@ -141,27 +145,27 @@ pub enum Published {
 /// What a heuristic costs.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Cost {
-    /// Seconds to make it.
+    /// Seconds to generate it.
     pub generation: Option<f64>,
     /// Percentage of time spent on it.
     pub share: Option<f64>,
-    /// Simulations in the time that 100 take without it.
+    /// Simulations in the time of 100 simulations without it.
     pub relative: f64,
 }
 
-/// In how many matches a part was at work.
+/// In how many matches an extension was active.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Activity {
-    /// At work.
+    /// Matches in which it was active.
     pub on: usize,
-    /// Not at work.
+    /// Matches in which it was not.
     pub off: usize,
-    /// It had not seen enough.
+    /// Matches that ended before it had decided.
     pub undecided: usize,
 }
 
 impl Published {
-    /// How much more the first player got.
+    /// The score of the first player less that of the second.
     #[must_use]
     pub fn difference(&self) -> Option<f64> {
         match self {
@@ -170,7 +174,7 @@ impl Published {
         }
     }
 
-    /// Whether the intervals of the two players do not meet.
+    /// Whether the intervals of the two players do not overlap.
     #[must_use]
     pub fn is_significant(&self) -> bool {
         match self {
@@ -185,7 +189,7 @@ impl Published {
 }
 
 impl CellText {
-    /// What it says, if it is a cell of such a table with so many matches.
+    /// What the cell says, if it is valid for this measure.
     pub(crate) fn read(
         &self,
         measure: Measure,
@@ -229,7 +233,7 @@ impl CellText {
                 let n = n_matches as usize;
                 let half = |mean: f64| {
                     let interval = proportion(mean / 100.0 * n as f64, n);
-                    interval.map_or(50.0, |of| of.plus_minus())
+                    interval.map_or(50.0, |interval| interval.plus_minus())
                 };
                 Some(Published::Scores {
                     first,
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_significant_when_intervals_do_not_meet() {
+    fn a_difference_is_significant_when_intervals_do_not_overlap() {
         let is = |text: &str| {
             read(text, Measure::Goal)
                 .expect("it is one")

@@ -1,29 +1,29 @@
-//! A match that has been played, as it is kept: what told it from all others, and what came of it.
+//! A finished match in the form in which it is stored: what identifies it, and its result.
 //!
-//! The structs are the lines of the JSON files, so that results can live in a repository.
+//! The structs are also the lines of the JSON files, so that results can be kept in a repository.
 
 use std::collections::BTreeMap;
 
-use agon_arena::rules_hash;
+use agon_arena::{FaultCounts, rules_hash};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 
-/// What tells a match from all others.
+/// What identifies a match.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Fixture {
-    /// The name of the game, for people: its rules are what counts.
+    /// The name of the game, for people. Its rules identify it.
     pub game: String,
     /// Hash of its rules.
     pub rules: String,
     /// The two players.
     pub players: [Contestant; 2],
-    /// What a player may spend on a move.
+    /// The budget of a player per move.
     pub budget: Budget,
-    /// Seconds to prepare, where it matters.
+    /// Seconds of the start clock, where there is a clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_clock: Option<f64>,
-    /// Seconds per move of players elsewhere, if there are any.
+    /// Seconds per move of remote players, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub play_clock: Option<f64>,
     /// Seed of the tournament.
@@ -32,17 +32,17 @@ pub struct Fixture {
     pub index: u32,
 }
 
-/// One of the pair.
+/// A player of the pair.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Contestant {
-    /// As it was given.
+    /// Its name, as the tournament file has it.
     pub name: String,
-    /// Its algorithm and the knobs that are not at their defaults.
+    /// Its algorithm and the parameters that differ from their defaults.
     pub is: String,
 }
 
 impl Fixture {
-    /// A hash of all that counts.
+    /// A hash of everything that identifies the match.
     #[must_use]
     pub fn key(&self) -> String {
         let clock = |clock: Option<f64>| clock.map_or_else(String::new, |clock| clock.to_string());
@@ -64,52 +64,62 @@ impl Fixture {
     }
 }
 
-/// A match that has been played.
+/// A finished match.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MatchResult {
-    /// Which one it was.
+    /// What identifies it.
     #[serde(flatten)]
     pub fixture: Fixture,
-    /// Which of the pair had each role.
+    /// The player of each role, 0 or 1.
     pub seats: Vec<u8>,
-    /// What each role got; nothing if the match did not come to its end, or the rules give no goal.
+    /// The goal of each role; none if the match ended without a result, or the rules give no goal.
     pub goals: Vec<Option<u8>>,
-    /// Joint moves made.
+    /// Number of steps.
     pub steps: u32,
-    /// How it ended.
+    /// How the match ended.
     pub ending: String,
-    /// What each of the pair spent, over all of its roles.
+    /// What each player spent, over all its roles.
     pub work: [Work; 2],
-    /// Wrong answers of each of the pair.
-    #[serde(default, skip_serializing_if = "is_clean")]
+    /// Faults of each player: late, illegal and missing answers.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub faults: [u32; 2],
-    /// What the parts of the players said that matter for tables.
+    /// The same by kind; zero in results of older versions.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fault_kinds: [FaultCounts; 2],
+    /// Roles that each player forfeited because it stopped answering. Its score is a loss, whatever the goals are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forfeits: [u32; 2],
+    /// What search techniques reported that tables need.
     #[serde(default, skip_serializing_if = "is_silent")]
     pub notes: [BTreeMap<String, String>; 2],
     /// Version of Agon.
     pub version: String,
-    /// When it was over, in seconds since 1970.
+    /// When it ended, in seconds since 1970.
     pub finished: u64,
 }
 
 /// What a player spent on a match.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Work {
-    /// Moves that it thought about.
+    /// Number of searches.
     pub searches: u32,
-    /// Random games.
+    /// Playouts.
     pub playouts: u64,
-    /// States stepped through.
+    /// State transitions.
     pub transitions: u64,
-    /// Time.
+    /// Seconds of search.
     pub seconds: f64,
-    /// Time to get ready before the match.
+    /// Seconds of preparation before the match.
     #[serde(default)]
     pub setup: f64,
 }
 
-fn is_clean(faults: &[u32; 2]) -> bool {
-    *faults == [0, 0]
+fn is_zero(counts: &[u32; 2]) -> bool {
+    *counts == [0, 0]
+}
+
+fn is_default(counts: &[FaultCounts; 2]) -> bool {
+    *counts == [FaultCounts::default(); 2]
 }
 
 fn is_silent(notes: &[BTreeMap<String, String>; 2]) -> bool {
@@ -117,7 +127,7 @@ fn is_silent(notes: &[BTreeMap<String, String>; 2]) -> bool {
 }
 
 impl MatchResult {
-    /// The mean goal of one of the pair, if it had a role and its goals are known.
+    /// The mean goal of the first or the second player, if it had a role and its goals are known.
     #[must_use]
     pub fn goal(&self, of_first: bool) -> Option<f64> {
         let who = u8::from(!of_first);
@@ -128,34 +138,34 @@ impl MatchResult {
         Some(goals.iter().sum::<f64>() / goals.len() as f64)
     }
 
-    /// Whether the first of the pair had the first role.
+    /// Whether the first player had the first role.
     #[must_use]
     pub fn first_begins(&self) -> bool {
         self.seats.first() == Some(&0)
     }
 }
 
-/// How a move came about, for statistics per move.
+/// The statistics of a move.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MoveRow {
     /// Number of the step, from 1.
     pub step: u32,
     /// The role.
     pub role: String,
-    /// Which of the pair made it.
+    /// The player, 0 or 1.
     pub seat: u8,
     /// The move.
     #[serde(rename = "move")]
     pub of: String,
-    /// How many were legal, if that is known.
+    /// Number of legal moves, if it is known.
     pub legal: Option<u32>,
-    /// Random games.
+    /// Playouts.
     pub playouts: u64,
-    /// States stepped through.
+    /// State transitions.
     pub transitions: u64,
-    /// Time.
+    /// Seconds of search.
     pub seconds: f64,
-    /// What the player expected, 0 to 100.
+    /// The goal that the player expected, 0 to 100.
     pub value: Option<f64>,
 }
 
@@ -200,6 +210,8 @@ pub(crate) mod tests {
                 setup: 0.0,
             }; 2],
             faults: [0, 0],
+            fault_kinds: Default::default(),
+            forfeits: [0, 0],
             notes: Default::default(),
             version: "0".to_owned(),
             finished: 0,
@@ -218,14 +230,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_key_depends_on_all_that_counts() {
-        let of = |change: &dyn Fn(&mut Fixture)| {
+    fn the_key_depends_on_everything_that_identifies_a_match() {
+        let key = |change: &dyn Fn(&mut Fixture)| {
             let mut fixture = result("a", "b", 0, [0, 0]).fixture;
             change(&mut fixture);
             fixture.key()
         };
-        let plain = of(&|_| {});
-        assert_eq!(plain, of(&|fixture| fixture.game = "else".to_owned()));
+        let plain = key(&|_| {});
+        assert_eq!(plain, key(&|fixture| fixture.game = "else".to_owned()));
         let changes: [&dyn Fn(&mut Fixture); 8] = [
             &|fixture| fixture.rules.push('1'),
             &|fixture| fixture.players[0].name.push('1'),
@@ -236,11 +248,26 @@ pub(crate) mod tests {
             &|fixture| fixture.seed = 2,
             &|fixture| fixture.index = 1,
         ];
-        let mut keys: Vec<String> = changes.iter().map(|change| of(change)).collect();
+        let mut keys: Vec<String> = changes.iter().map(|change| key(change)).collect();
         keys.push(plain);
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), changes.len() + 1);
+    }
+
+    #[test]
+    fn faults_and_forfeits_are_kept_and_old_lines_have_none() {
+        let plain = result("a", "b", 3, [100, 0]);
+        let old = serde_json::to_string(&plain).expect("it can be written");
+        assert!(!old.contains("fault") && !old.contains("forfeit"), "{old}");
+        let mut lost = plain;
+        lost.faults = [0, 4];
+        lost.fault_kinds[1].missing = 4;
+        lost.forfeits = [0, 1];
+        let text = serde_json::to_string(&lost).expect("it can be written");
+        assert!(text.contains(r#""forfeits":[0,1]"#), "{text}");
+        let read: MatchResult = serde_json::from_str(&text).expect("it can be read");
+        assert_eq!(read, lost);
     }
 
     #[test]

@@ -1,67 +1,120 @@
-//! Plays what is missing of cells on several threads, and keeps results as they come.
+//! Plays the missing matches of cells on several threads, and stores results as they come.
 //!
-//! Matches are dealt out round by round over all cells, so that the table fills evenly. A player elsewhere has one match at a
-//! time. Only the thread that calls writes to the store; a match that is being played when the program dies is played again.
-//! A match that panics is told and left out, and the others go on.
+//! Matches are played round by round over all cells, so that the table fills evenly. A thread claims a match in the store
+//! before it plays it (`lease`), so that several processes can share one store. A run that finds all its remaining matches
+//! claimed waits for their results, and takes over a match whose lease has expired. A match that is being played when the
+//! process dies is played again.
+//!
+//! A void match is not stored. It is tried again after a pause; a remote player that stays absent is given up for the rest
+//! of the run (`queue`). A match that panics is reported and left out, and the others go on.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_arena::panic_words;
 use agon_protocol::StopFlag;
 
-use crate::bout::{Bout, play};
+use crate::bout::{Absent, Played, play};
 use crate::cell::Cell;
+use crate::lease::{Claim, Owner};
+use crate::queue::{Entry, Job, Queue};
+use crate::result::MatchResult;
 use crate::standing::Standing;
 use crate::store::{Store, StoreError};
 
-/// How it goes.
+/// The progress of a run.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// How each cell stands.
+    /// The results of each cell.
     pub standings: &'a [Standing],
-    /// Matches that are there and count.
+    /// Matches with a result that counts.
     pub n_done: usize,
     /// Matches that will count, as far as is known.
     pub n_wanted: usize,
-    /// Matches played since it began.
+    /// Matches that this run has played.
     pub n_played: usize,
-    /// Time left, once there is something to guess by.
+    /// Time left, once there is something to estimate it by.
     pub left: Option<Duration>,
     /// The cell of the match that was played last, as its place in the list.
     pub last: Option<usize>,
+    /// Matches that other processes play, if this run only waits for them; otherwise 0.
+    pub n_elsewhere: usize,
+    /// Players that were absent, and the cause.
+    pub absent: &'a [(String, String)],
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How each cell stands.
+    /// The results of each cell.
     pub standings: Vec<Standing>,
-    /// Matches played now.
+    /// Matches that this run has played.
     pub n_played: usize,
-    /// Matches that broke down.
+    /// Matches that panicked.
     pub failures: Vec<Failure>,
+    /// Players because of which matches are missing.
+    pub absent: Vec<AbsentPlayer>,
 }
 
-/// A match that broke down.
+/// A match that panicked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The cell, as its place in the list.
     pub cell: usize,
     /// The number of the match.
     pub index: u32,
-    /// What was said.
+    /// The message of the panic.
     pub reason: String,
 }
 
-/// Plays all that is missing, unless somebody stops it. `watch` is called at the beginning and after every match.
+/// A player because of which matches were void.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AbsentPlayer {
+    /// The player, as the tournament file has it.
+    pub player: String,
+    /// Why its last match was void: `connection refused`.
+    pub cause: String,
+    /// Attempts to play a match with it that were void.
+    pub n_void: usize,
+    /// Matches with this player that have no result.
+    pub n_missing: usize,
+}
+
+/// How long things take in a run. Tests make it faster.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// A lease that is not renewed expires after this time.
+    pub lease: Duration,
+    /// How often leases are renewed.
+    pub renew: Duration,
+    /// How often a run looks for results of other processes.
+    pub poll: Duration,
+    /// Pauses after a player was absent, each followed by another attempt.
+    pub pauses: Vec<Duration>,
+}
+
+impl Default for Pace {
+    /// A lease survives five missed renewals, for machines that are very busy.
+    fn default() -> Pace {
+        Pace {
+            lease: Duration::from_secs(30),
+            renew: Duration::from_secs(5),
+            poll: Duration::from_secs(1),
+            pauses: vec![Duration::from_secs(1), Duration::from_secs(3)],
+        }
+    }
+}
+
+/// Plays all missing matches until `stop` is raised. `watch` is called at the beginning, after every match, and when the run
+/// begins to wait for other processes.
 ///
 /// # Errors
-/// If the store fails; what was played before is in it.
+/// If the store fails. Results that were stored before are kept.
 pub fn run(
     cells: &[Cell],
     store: &mut Store,
@@ -69,84 +122,259 @@ pub fn run(
     stop: &StopFlag,
     watch: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Outcome, StoreError> {
-    let mut hall = Hall::load(cells, store)?;
-    let desk = Desk::new(hall.missing());
-    hall.tell(watch, n_threads, None);
-    let (sender, receiver) = channel();
-    let ended: Result<(), StoreError> = thread::scope(|scope| {
+    run_at(&Pace::default(), cells, store, n_threads, stop, watch)
+}
+
+/// [`run`] at another pace, for tests.
+///
+/// # Errors
+/// If the store fails.
+#[doc(hidden)]
+pub fn run_at(
+    pace: &Pace,
+    cells: &[Cell],
+    store: &mut Store,
+    n_threads: usize,
+    stop: &StopFlag,
+    watch: &mut dyn FnMut(&Progress<'_>),
+) -> Result<Outcome, StoreError> {
+    let mut results = Results::load(cells, store)?;
+    let shared = Shared {
+        cells,
+        queue: Queue::new(results.missing_jobs()),
+        store: Mutex::new(store),
+        owner: Owner::new(),
+        pace,
+        stop,
+    };
+    results.tell(watch, n_threads, 0);
+    let (sender, reports) = channel();
+    let (finished, is_finished) = channel::<()>();
+    let ended = thread::scope(|scope| {
+        let shared = &shared;
         for _ in 0..n_threads.max(1) {
-            let (sender, desk) = (sender.clone(), &desk);
-            scope.spawn(move || work(cells, desk, stop, &sender));
+            let sender = sender.clone();
+            scope.spawn(move || shared.work(&sender));
         }
         drop(sender);
-        for report in &receiver {
-            let cell_idx = report.job.cell_idx;
-            if let Err(error) = hall.take(store, report) {
-                desk.close();
-                stop.raise();
-                return Err(error);
-            }
-            if hall.standings[cell_idx].ended().is_some() {
-                desk.drop_cell(cell_idx);
-            }
-            hall.tell(watch, n_threads, Some(cell_idx));
+        scope.spawn(move || shared.renew_leases(&is_finished));
+        let ended = collect(shared, &mut results, &reports, n_threads, watch);
+        if ended.is_err() {
+            shared.queue.close();
+            stop.raise();
         }
-        Ok(())
+        drop(finished);
+        ended
     });
+    shared.store().release_all(&shared.owner)?;
     ended?;
-    Ok(Outcome {
-        standings: hall.standings,
-        n_played: hall.n_played,
-        failures: hall.failures,
-    })
+    Ok(results.into_outcome())
 }
 
-/// A match to be played.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Job {
-    cell_idx: usize,
-    index: u32,
-}
-
-/// A match that was played, or broke down.
-struct Report {
-    job: Job,
-    bout: Result<Bout, String>,
-    time: Duration,
-}
-
-/// Everything that the calling thread knows.
-struct Hall<'a> {
-    cells: &'a [Cell],
-    standings: Vec<Standing>,
-    n_played: usize,
-    failures: Vec<Failure>,
-    /// Matches and their time, per cell.
-    times: Vec<(u32, Duration)>,
-}
-
-impl Hall<'_> {
-    /// Takes from the store what is there.
-    fn load<'a>(cells: &'a [Cell], store: &Store) -> Result<Hall<'a>, StoreError> {
-        let mut standings: Vec<Standing> = cells.iter().map(Standing::new).collect();
-        for (cell, standing) in cells.iter().zip(&mut standings) {
-            for index in 0..cell.terms.n_matches {
-                if let Some(result) = store.get(&cell.fixture(index).key())? {
-                    standing.put(cell, result);
-                }
+/// Takes reports of the threads and results of other processes until all threads have ended.
+fn collect(
+    shared: &Shared<'_>,
+    results: &mut Results<'_>,
+    reports: &Receiver<Result<Report, StoreError>>,
+    n_threads: usize,
+    watch: &mut dyn FnMut(&Progress<'_>),
+) -> Result<(), StoreError> {
+    let mut looked = Instant::now();
+    let mut n_waiting = 0;
+    let mut has_ended = vec![false; results.standings.len()];
+    loop {
+        let is_new = match reports.recv_timeout(shared.pace.poll) {
+            Ok(report) => {
+                results.take(report?);
+                true
+            }
+            Err(RecvTimeoutError::Timeout) => false,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        };
+        let mut is_changed = is_new;
+        if looked.elapsed() >= shared.pace.poll {
+            is_changed |= results.look_for_others(shared)?;
+            looked = Instant::now();
+        }
+        for (cell_idx, standing) in results.standings.iter().enumerate() {
+            if standing.ended().is_some() && !has_ended[cell_idx] {
+                has_ended[cell_idx] = true;
+                shared.queue.drop_cell(cell_idx);
             }
         }
-        Ok(Hall {
-            times: vec![(0, Duration::ZERO); cells.len()],
-            cells,
-            standings,
-            n_played: 0,
-            failures: Vec::new(),
+        let n_elsewhere = shared.queue.n_elsewhere();
+        if is_changed || n_elsewhere != n_waiting {
+            results.tell(watch, n_threads, n_elsewhere);
+        }
+        n_waiting = n_elsewhere;
+    }
+}
+
+/// What the threads of a run share.
+struct Shared<'a> {
+    // Constant during the run.
+    cells: &'a [Cell],
+    owner: Owner,
+    pace: &'a Pace,
+    stop: &'a StopFlag,
+    // Changed by all threads.
+    queue: Queue,
+    store: Mutex<&'a mut Store>,
+}
+
+/// What became of a match.
+enum Report {
+    Result {
+        job: Job,
+        result: Box<MatchResult>,
+        /// Its time, if this run has played it.
+        played: Option<Duration>,
+    },
+    Void(Vec<Absent>),
+    Broken(Failure),
+}
+
+impl<'a> Shared<'a> {
+    fn store(&self) -> MutexGuard<'_, &'a mut Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Plays one match after the other.
+    fn work(&self, sender: &Sender<Result<Report, StoreError>>) {
+        while let Some(entry) = self.queue.next(self.stop) {
+            let report = self.play(entry).transpose();
+            if report.is_some_and(|report| sender.send(report).is_err()) {
+                return;
+            }
+        }
+    }
+
+    /// Claims a match and plays it. There is nothing to report if another process has it, or the run was stopped.
+    fn play(&self, entry: Entry) -> Result<Option<Report>, StoreError> {
+        let job = entry.job;
+        let cell = &self.cells[job.cell_idx];
+        let key = cell.fixture(job.index).key();
+        let (addresses, poll) = (&entry.addresses, self.pace.poll);
+        let claim = self
+            .store()
+            .claim(&self.owner, &key, addresses, self.pace.lease)?;
+        match claim {
+            Claim::Granted => {}
+            Claim::Played(result) => {
+                self.queue.finish(&entry);
+                let played = None;
+                return Ok(Some(Report::Result {
+                    job,
+                    result,
+                    played,
+                }));
+            }
+            Claim::MatchTaken => {
+                self.queue.postpone(entry, poll);
+                return Ok(None);
+            }
+            Claim::PlayerTaken(address) => {
+                self.queue.postpone_player(entry, address, poll);
+                return Ok(None);
+            }
+        }
+        let started = Instant::now();
+        let played = catch_unwind(AssertUnwindSafe(|| play(cell, job.index, self.stop)));
+        if let Ok(Played::Finished(bout)) = played {
+            let finish = self
+                .store()
+                .finish(&self.owner, addresses, &bout.result, &bout.moves);
+            let earlier = finish?;
+            self.queue.finish(&entry);
+            return Ok(Some(Report::Result {
+                job,
+                played: earlier.is_none().then(|| started.elapsed()),
+                result: Box::new(earlier.unwrap_or(bout.result)),
+            }));
+        }
+        self.store().release(&self.owner, &key, addresses)?;
+        Ok(match played {
+            Ok(Played::Void(absent)) => {
+                let players: Vec<String> = absent.iter().map(|one| one.player.clone()).collect();
+                self.queue.absent(&entry, &players, &self.pace.pauses);
+                Some(Report::Void(absent))
+            }
+            Ok(Played::Stopped | Played::Finished(_)) => {
+                self.queue.finish(&entry);
+                None
+            }
+            Err(payload) => {
+                self.queue.finish(&entry);
+                Some(Report::Broken(Failure {
+                    cell: job.cell_idx,
+                    index: job.index,
+                    reason: panic_words(&*payload),
+                }))
+            }
         })
     }
 
-    /// What is to be played, round by round over all cells, with the addresses that each match needs.
-    fn missing(&self) -> VecDeque<(Job, Vec<String>)> {
+    /// Renews the leases of this run until it is over. A renewal that fails is tried again; the next write to the store
+    /// reports what is wrong with it.
+    fn renew_leases(&self, is_finished: &Receiver<()>) {
+        let wait = || is_finished.recv_timeout(self.pace.renew);
+        while wait() == Err(RecvTimeoutError::Timeout) {
+            let _ = self.store().renew(&self.owner, self.pace.lease);
+        }
+    }
+}
+
+/// The results of a run so far.
+struct Results<'a> {
+    cells: &'a [Cell],
+    standings: Vec<Standing>,
+    /// Matches without a result, by key.
+    missing: HashMap<String, Job>,
+    n_played: usize,
+    failures: Vec<Failure>,
+    /// Void matches per player.
+    n_void: BTreeMap<String, usize>,
+    /// Each absent player with its cause, in the order of their first absence.
+    absent: Vec<(String, String)>,
+    /// Number and time of the matches that were played, per cell.
+    times: Vec<(u32, Duration)>,
+    last: Option<usize>,
+    /// Version of the store when it was read last.
+    version: Option<i64>,
+}
+
+impl<'a> Results<'a> {
+    /// Reads the results that are in the store.
+    fn load(cells: &'a [Cell], store: &Store) -> Result<Results<'a>, StoreError> {
+        let mut standings: Vec<Standing> = cells.iter().map(Standing::new).collect();
+        let mut missing = HashMap::new();
+        for (cell_idx, (cell, standing)) in cells.iter().zip(&mut standings).enumerate() {
+            for index in 0..cell.terms.n_matches {
+                let key = cell.fixture(index).key();
+                match store.get(&key)? {
+                    Some(result) => standing.put(cell, result),
+                    None => {
+                        missing.insert(key, Job { cell_idx, index });
+                    }
+                }
+            }
+        }
+        Ok(Results {
+            times: vec![(0, Duration::ZERO); cells.len()],
+            cells,
+            standings,
+            missing,
+            n_played: 0,
+            failures: Vec::new(),
+            n_void: BTreeMap::new(),
+            absent: Vec::new(),
+            last: None,
+            version: None,
+        })
+    }
+
+    /// The missing matches, round by round over all cells, with the remote players of each.
+    fn missing_jobs(&self) -> Vec<(Job, Vec<String>)> {
         let mut jobs = Vec::new();
         for (cell_idx, (cell, standing)) in self.cells.iter().zip(&self.standings).enumerate() {
             let addresses: Vec<String> = cell.addresses().map(str::to_owned).collect();
@@ -160,28 +388,62 @@ impl Hall<'_> {
         jobs.map(|(_, job, addresses)| (job, addresses)).collect()
     }
 
-    fn take(&mut self, store: &mut Store, report: Report) -> Result<(), StoreError> {
-        let Job { cell_idx, index } = report.job;
-        let bout = match report.bout {
-            Ok(bout) => bout,
-            Err(reason) => {
-                self.failures.push(Failure {
-                    cell: cell_idx,
-                    index,
-                    reason,
-                });
-                return Ok(());
+    fn take(&mut self, report: Report) {
+        match report {
+            Report::Result {
+                job,
+                result,
+                played,
+            } => {
+                if let Some(time) = played {
+                    self.n_played += 1;
+                    let (n, sum) = &mut self.times[job.cell_idx];
+                    (*n, *sum) = (*n + 1, *sum + time);
+                }
+                self.put(job, *result);
             }
-        };
-        store.put(&bout.result, &bout.moves)?;
-        self.n_played += 1;
-        let (n, time) = &mut self.times[cell_idx];
-        (*n, *time) = (*n + 1, *time + report.time);
-        self.standings[cell_idx].put(&self.cells[cell_idx], bout.result);
-        Ok(())
+            Report::Void(absent) => {
+                for Absent { player, cause } in absent {
+                    *self.n_void.entry(player.clone()).or_default() += 1;
+                    self.absent.retain(|(known, _)| *known != player);
+                    self.absent.push((player, cause));
+                }
+            }
+            Report::Broken(failure) => self.failures.push(failure),
+        }
     }
 
-    fn tell(&self, watch: &mut dyn FnMut(&Progress<'_>), n_threads: usize, last: Option<usize>) {
+    fn put(&mut self, job: Job, result: MatchResult) {
+        self.missing.remove(&result.fixture.key());
+        self.last = Some(job.cell_idx);
+        self.standings[job.cell_idx].put(&self.cells[job.cell_idx], result);
+    }
+
+    /// Takes results that other processes have stored; whether there were any.
+    fn look_for_others(&mut self, shared: &Shared<'_>) -> Result<bool, StoreError> {
+        let mut found = Vec::new();
+        {
+            let store = shared.store();
+            let version = Some(store.version()?);
+            if version == self.version {
+                return Ok(false);
+            }
+            self.version = version;
+            for key in store.keys()? {
+                if let Some(job) = self.missing.get(&key) {
+                    found.extend(store.get(&key)?.map(|result| (*job, result)));
+                }
+            }
+        }
+        let is_changed = !found.is_empty();
+        for (job, result) in found {
+            shared.queue.remove(job);
+            self.put(job, result);
+        }
+        Ok(is_changed)
+    }
+
+    fn tell(&self, watch: &mut dyn FnMut(&Progress<'_>), n_threads: usize, n_elsewhere: usize) {
         let counted = self.standings.iter().map(Standing::n_counted);
         watch(&Progress {
             standings: &self.standings,
@@ -189,18 +451,20 @@ impl Hall<'_> {
             n_wanted: self.standings.iter().map(Standing::n_wanted).sum(),
             n_played: self.n_played,
             left: self.left(n_threads),
-            last,
+            last: self.last,
+            n_elsewhere,
+            absent: &self.absent,
         });
     }
 
-    /// Each cell goes on as it went; one without a match goes as all together.
+    /// Each cell goes on at its mean time per match; a cell without a match, at the mean of all.
     fn left(&self, n_threads: usize) -> Option<Duration> {
         let n: u32 = self.times.iter().map(|(n, _)| n).sum();
         let all: Duration = self.times.iter().map(|(_, time)| time).sum();
         if n == 0 {
             return None;
         }
-        let of_cell = |(standing, (n_here, time)): (&Standing, &(u32, Duration))| {
+        let cell_time = |(standing, (n_here, time)): (&Standing, &(u32, Duration))| {
             let missing = standing.n_wanted() - standing.n_counted();
             let mean = match n_here {
                 0 => all / n,
@@ -208,91 +472,32 @@ impl Hall<'_> {
             };
             mean * missing as u32
         };
-        let left: Duration = self.standings.iter().zip(&self.times).map(of_cell).sum();
+        let left: Duration = self.standings.iter().zip(&self.times).map(cell_time).sum();
         Some(left / n_threads.max(1) as u32)
     }
-}
 
-/// Where threads get their matches.
-struct Desk {
-    board: Mutex<Board>,
-    changed: Condvar,
-}
-
-struct Board {
-    jobs: VecDeque<(Job, Vec<String>)>,
-    busy: BTreeSet<String>,
-}
-
-impl Desk {
-    fn new(jobs: VecDeque<(Job, Vec<String>)>) -> Desk {
-        let busy = BTreeSet::new();
-        Desk {
-            board: Mutex::new(Board { jobs, busy }),
-            changed: Condvar::new(),
-        }
-    }
-
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next match whose players have time; waits for one if there will be one.
-    fn next(&self, stop: &StopFlag) -> Option<(Job, Vec<String>)> {
-        let mut board = self.board();
-        loop {
-            if board.jobs.is_empty() || stop.is_raised() {
-                return None;
-            }
-            let is_free = |of: &(Job, Vec<String>)| !of.1.iter().any(|at| board.busy.contains(at));
-            if let Some(at) = board.jobs.iter().position(is_free) {
-                let (job, addresses) = board.jobs.remove(at)?;
-                board.busy.extend(addresses.iter().cloned());
-                return Some((job, addresses));
-            }
-            let waited = self.changed.wait(board);
-            board = waited.unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// The players of a match have time again.
-    fn release(&self, addresses: &[String]) {
-        let mut board = self.board();
-        for address in addresses {
-            board.busy.remove(address);
-        }
-        self.changed.notify_all();
-    }
-
-    /// Nobody needs further matches of this cell.
-    fn drop_cell(&self, cell_idx: usize) {
-        self.board()
-            .jobs
-            .retain(|(job, _)| job.cell_idx != cell_idx);
-        self.changed.notify_all();
-    }
-
-    /// Nobody needs any further match.
-    fn close(&self) {
-        self.board().jobs.clear();
-        self.changed.notify_all();
-    }
-}
-
-fn work(cells: &[Cell], desk: &Desk, stop: &StopFlag, sender: &Sender<Report>) {
-    while let Some((job, addresses)) = desk.next(stop) {
-        let started = Instant::now();
-        let cell = &cells[job.cell_idx];
-        let bout = catch_unwind(AssertUnwindSafe(|| play(cell, job.index, stop)));
-        desk.release(&addresses);
-        let bout = match bout {
-            Ok(Some(bout)) => Ok(bout),
-            Ok(None) => return,
-            Err(payload) => Err(panic_words(&*payload)),
+    fn into_outcome(self) -> Outcome {
+        let n_missing = |player: &str| {
+            let cells = self.cells.iter().zip(&self.standings);
+            let of_player = cells.filter(|(cell, _)| {
+                let players = cell.fixture(0).players;
+                players.iter().any(|one| one.name == player)
+            });
+            of_player
+                .map(|(_, standing)| standing.n_wanted() - standing.n_counted())
+                .sum()
         };
-        let time = started.elapsed();
-        if sender.send(Report { job, bout, time }).is_err() {
-            return;
+        let absent = self.absent.iter().map(|(player, cause)| AbsentPlayer {
+            n_void: self.n_void[player],
+            n_missing: n_missing(player),
+            player: player.clone(),
+            cause: cause.clone(),
+        });
+        Outcome {
+            absent: absent.filter(|absent| absent.n_missing > 0).collect(),
+            standings: self.standings,
+            n_played: self.n_played,
+            failures: self.failures,
         }
     }
 }
@@ -316,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_played_again() {
+    fn stored_matches_are_not_played_again() {
         let mut store = Store::in_memory().expect("there is memory");
         let few = [cell("mc", "random", 4)];
         assert_eq!(play_on(&few, &mut store, 1).n_played, 4);
@@ -330,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_who_watches_is_told() {
+    fn an_observer_is_told() {
         let mut store = Store::in_memory().expect("there is memory");
         let cells = [cell("mc", "random", 4)];
         let mut seen = Vec::new();
@@ -353,29 +558,80 @@ mod tests {
         let cells = [cell];
         let outcome = play_on(&cells, &mut store, 2);
         let counted = outcome.standings[0].counted().len();
-        assert!(counted < 200, "{counted} matches");
+        assert!(counted < 300, "{counted} matches");
         assert_eq!(play_on(&cells, &mut store, 1).n_played, 0);
         let mut fresh = Store::in_memory().expect("there is memory");
         assert_eq!(goals(&play_on(&cells, &mut fresh, 1)), goals(&outcome));
     }
 
+    /// An address at which nobody listens.
+    fn nobody() -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let address = listener.local_addr().expect("it has one");
+        format!("http://{address}")
+    }
+
     #[test]
-    fn players_elsewhere_have_one_match_at_a_time() {
-        let job = |index| Job { cell_idx: 0, index };
-        let here = |of: &str| vec![of.to_owned()];
-        let jobs = [
-            (job(0), here("a")),
-            (job(1), here("a")),
-            (job(2), here("b")),
+    fn matches_with_an_absent_player_are_void_and_the_others_are_played() {
+        let mut store = Store::in_memory().expect("there is memory");
+        let absent = nobody();
+        let cells = [
+            cell("mc", &absent, 4),
+            cell("mc", "random", 4),
+            cell("legal", &absent, 2),
         ];
-        let desk = Desk::new(jobs.into());
+        let pace = Pace {
+            pauses: vec![Duration::from_millis(1)],
+            ..Pace::default()
+        };
+        let mut told = Vec::new();
+        let mut watch = |progress: &Progress<'_>| told = progress.absent.to_vec();
         let stop = StopFlag::new();
-        let next = || desk.next(&stop).expect("there is one");
-        let (first, addresses) = next();
-        assert_eq!((first, next().0), (job(0), job(2)));
-        desk.release(&addresses);
-        assert_eq!(next().0, job(1));
-        assert_eq!(desk.next(&stop), None);
+        let outcome = run_at(&pace, &cells, &mut store, 2, &stop, &mut watch);
+        let outcome = outcome.expect("the store works");
+        let expected = AbsentPlayer {
+            player: absent.clone(),
+            cause: "connection refused".to_owned(),
+            n_void: 2,
+            n_missing: 6,
+        };
+        assert_eq!(outcome.absent, [expected]);
+        assert_eq!(told, [(absent, "connection refused".to_owned())]);
+        assert_eq!((outcome.n_played, outcome.failures.len()), (4, 0));
+        assert_eq!(store.n_matches().expect("it is read"), 4);
+        let ended: Vec<bool> = outcome
+            .standings
+            .iter()
+            .map(|standing| standing.ended().is_some())
+            .collect();
+        assert_eq!(ended, [false, true, false]);
+    }
+
+    #[test]
+    fn results_of_other_processes_count_and_their_matches_are_waited_for() {
+        let cells = [cell("mc", "random", 6)];
+        let mut fresh = Store::in_memory().expect("there is memory");
+        let expected = goals(&play_on(&cells, &mut fresh, 1));
+        let mut store = Store::in_memory().expect("there is memory");
+        // Another process has claimed all matches, and dies.
+        let other = Owner::new();
+        for index in 0..6 {
+            let key = cells[0].fixture(index).key();
+            let claim = store.claim(&other, &key, &[], Duration::from_millis(300));
+            assert!(matches!(claim, Ok(Claim::Granted)));
+        }
+        let pace = Pace {
+            poll: Duration::from_millis(20),
+            ..Pace::default()
+        };
+        let mut n_elsewhere = Vec::new();
+        let mut watch = |progress: &Progress<'_>| n_elsewhere.push(progress.n_elsewhere);
+        let outcome = run_at(&pace, &cells, &mut store, 2, &StopFlag::new(), &mut watch);
+        let outcome = outcome.expect("the store works");
+        assert_eq!(goals(&outcome), expected);
+        assert!(n_elsewhere.contains(&6), "{n_elsewhere:?}");
+        let attempts = store.attempts().expect("it is read");
+        assert!(attempts.values().all(|n| *n == 2), "{attempts:?}");
     }
 
     #[test]

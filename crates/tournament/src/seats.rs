@@ -1,21 +1,21 @@
-//! Who of a pair has which role, match by match, so that nobody is favoured.
+//! Which player of a pair has which role in each match, so that neither has an advantage.
 //!
-//! With two roles the players take turns. With more, all ways to share the roles as evenly as can be come in turn, each
-//! followed by its opposite; after a whole round both players have had every role, and every neighbour, equally often.
-//! Where one of the pair can have one role only, it has each role in turn and the other one has the rest. With one role
-//! each plays alone, one after the other.
+//! With two roles the players alternate. With more roles, all even ways to share the roles come in turn, each followed by
+//! its opposite. After a whole round both players have had every role, and every neighbour, equally often. A player that
+//! can have only one role has each role in turn, and the other player has the rest. With one role each plays alone, one
+//! after the other.
 
-/// Beyond this there are too many ways to share the roles, and they are dealt out alternately.
+/// With more roles there are too many ways to share them; the roles then alternate between the players.
 const MOST_ROLES: usize = 8;
 
-/// A round of matches: for each match, which of the pair (0 or 1) has each role.
+/// A round of matches: for each match, the player (0 or 1) of each role.
 pub(crate) fn round(n_roles: usize) -> Vec<Vec<u8>> {
     let alternate = |from: usize| (0..n_roles).map(|role| ((role + from) % 2) as u8).collect();
     let first: Vec<u8> = alternate(0);
     if !(3..=MOST_ROLES).contains(&n_roles) {
         return vec![first, alternate(1)];
     }
-    // The first role is with the first player; the opposite follows.
+    // Here the first player has the first role; the opposite follows.
     let mut halves = vec![first];
     for mask in (0..1_u32 << n_roles).step_by(2) {
         let n_second = mask.count_ones() as usize;
@@ -26,13 +26,13 @@ pub(crate) fn round(n_roles: usize) -> Vec<Vec<u8>> {
         }
     }
     let both = |seating: Vec<u8>| {
-        let opposite = seating.iter().map(|of| 1 - of).collect();
+        let opposite = seating.iter().map(|player| 1 - player).collect();
         [seating, opposite]
     };
     halves.into_iter().flat_map(both).collect()
 }
 
-/// A round in which one of the pair has one role at a time.
+/// A round in which the player `alone` has one role per match.
 pub(crate) fn round_of_one(n_roles: usize, alone: u8) -> Vec<Vec<u8>> {
     let seating = |own: usize| {
         let roles = 0..n_roles;
@@ -49,14 +49,16 @@ mod tests {
 
     fn text(round: &[Vec<u8>]) -> String {
         let word = |seating: &Vec<u8>| -> String {
-            let letters = seating.iter().map(|of| if *of == 0 { 'a' } else { 'b' });
+            let letters = seating
+                .iter()
+                .map(|player| if *player == 0 { 'a' } else { 'b' });
             letters.collect()
         };
         round.iter().map(word).collect::<Vec<String>>().join(" ")
     }
 
     #[test]
-    fn players_take_turns() {
+    fn players_alternate() {
         assert_eq!(text(&round(1)), "a b");
         assert_eq!(text(&round(2)), "ab ba");
         assert_eq!(text(&round(3)), "aba bab aab bba abb baa");
@@ -66,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_has_every_role_equally_often() {
+    fn both_players_have_every_role_equally_often() {
         for n_roles in 2..=12 {
             let round = round(n_roles);
             for role in 0..n_roles {

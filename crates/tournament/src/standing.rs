@@ -1,16 +1,17 @@
-//! How a cell stands: the results so far, which of them count, and whether it is over.
+//! The progress of a cell: its results so far, which of them count, and whether it is over.
 //!
-//! Whether a cell ends early is decided on its first so many matches in order, after whole rounds of seats. So it does not
-//! matter in which order they were played, and matches beyond the end do not count.
+//! Whether a cell ends early is decided from its first matches without a gap, after each whole round of seats. So the order in
+//! which matches are played does not matter, and a match whose partner with swapped seats is pending decides nothing.
+//! Matches beyond the end do not count.
 
 use serde::Serialize;
 
 use crate::cell::Cell;
+use crate::pairs::{Frequencies, units};
 use crate::result::MatchResult;
 use crate::sprt::SprtVerdict;
-use crate::tally::scores;
 
-/// A part that says nothing of interest in so many matches is taken not to be at work.
+/// An extension that is switched off in this number of matches is taken to be inactive in the game.
 const TRIAL: u32 = 4;
 
 /// Why a cell is over.
@@ -21,7 +22,7 @@ pub enum Ended {
     Complete,
     /// The sequential test has an answer.
     Sprt(SprtVerdict),
-    /// The part that it is about is not at work in this game.
+    /// The extension that the cell is about is not active in this game.
     PartAbsent,
 }
 
@@ -29,15 +30,15 @@ pub enum Ended {
 #[derive(Clone, Debug)]
 pub struct Standing {
     results: Vec<Option<MatchResult>>,
-    /// So many from the first on are there.
+    /// The number of results before the first gap.
     n_in_order: usize,
-    /// So many count at most.
+    /// The number of matches that count at most.
     n_wanted: usize,
     ended: Option<Ended>,
 }
 
 impl Standing {
-    /// Nothing is played yet.
+    /// A cell of which nothing is played yet.
     #[must_use]
     pub fn new(cell: &Cell) -> Standing {
         let n_wanted = cell.terms.n_matches as usize;
@@ -55,32 +56,32 @@ impl Standing {
         self.ended
     }
 
-    /// Matches that count when it is over, as far as is known.
+    /// The number of matches that will count, as far as is known.
     #[must_use]
     pub fn n_wanted(&self) -> usize {
         self.n_wanted
     }
 
-    /// Those that count.
+    /// The results that count.
     #[must_use]
     pub fn counted(&self) -> Vec<&MatchResult> {
         let results = self.results[..self.n_wanted].iter();
         results.filter_map(Option::as_ref).collect()
     }
 
-    /// How many count so far.
+    /// The number of results that count so far.
     #[must_use]
     pub fn n_counted(&self) -> usize {
         self.results[..self.n_wanted].iter().flatten().count()
     }
 
-    /// Whether a match is still to be played.
+    /// Whether a match has yet to be played.
     pub(crate) fn is_missing(&self, index: u32) -> bool {
         let index = index as usize;
         index < self.n_wanted && self.results[index].is_none()
     }
 
-    /// Takes a result.
+    /// Adds a result.
     pub(crate) fn put(&mut self, cell: &Cell, result: MatchResult) {
         let index = result.fixture.index as usize;
         if let Some(place) = self.results.get_mut(index) {
@@ -95,7 +96,7 @@ impl Standing {
         }
     }
 
-    /// Whether the matches in order say that it is over.
+    /// Why the results before the first gap end the cell, if they do.
     fn judge(&self, cell: &Cell) -> Option<Ended> {
         let n = self.n_in_order as u32;
         if self.n_in_order == self.results.len() {
@@ -115,7 +116,8 @@ impl Standing {
                 return Some(Ended::PartAbsent);
             }
         }
-        let verdict = cell.terms.sprt?.verdict(&scores(&results))?;
+        let outcomes = Frequencies::of(&units(&results));
+        let verdict = cell.terms.sprt?.verdict(&outcomes)?;
         Some(Ended::Sprt(verdict))
     }
 }
@@ -160,6 +162,21 @@ mod tests {
         assert_eq!(one.n_wanted(), two.n_wanted());
         assert_eq!(one.counted(), two.counted());
         assert!(one.n_wanted() < 40 && one.n_wanted() % 2 == 0);
+    }
+
+    #[test]
+    fn a_pending_match_delays_the_decision() {
+        let mut cell = cell("mc", "random", 100);
+        cell.terms.sprt = Some(Sprt::of_sign(100.0, 0));
+        let all: Vec<u32> = (0..40).collect();
+        let n = stand(&cell, &all, "").n_wanted() as u32;
+        // The last match of the deciding pair is missing; what was played beyond it does not help.
+        let pending: Vec<u32> = (0..40).filter(|index| *index != n - 1).collect();
+        let mut standing = stand(&cell, &pending, "");
+        assert_eq!(standing.ended(), None);
+        standing.put(&cell, result("a", "b", n - 1, [100, 0]));
+        assert_eq!(standing.ended(), Some(Ended::Sprt(SprtVerdict::Elo1)));
+        assert_eq!(standing.n_wanted(), n as usize);
     }
 
     #[test]

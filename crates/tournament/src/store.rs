@@ -1,22 +1,26 @@
-//! Where results are kept: a SQLite file, and lines of JSON to carry them around.
+//! The store of results: a SQLite file, with export and import as lines of JSON.
 //!
-//! A result and its moves go in together or not at all, and each key is there once. The write-ahead log makes it safe to
-//! kill the program at any moment. Several programs may use one store at a time.
+//! A result and its moves are written together or not at all, and each key is stored once. The write-ahead log makes it
+//! safe to kill the program at any moment. Several processes may use one store at the same time; `lease` divides the
+//! matches between them. A store must be on a local disk: SQLite does not lock files reliably over a network.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 use thiserror::Error;
 
+use crate::lease;
 use crate::result::{MatchResult, MoveRow};
 
-/// Changes when the tables do.
+/// The version of the tables of results.
 const FORMAT: i64 = 1;
-/// How long another program may hold the store.
+/// How long to wait for another process that writes to the store.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait between two attempts to open a store.
+const PAUSE: Duration = Duration::from_millis(20);
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS matches (
@@ -46,40 +50,40 @@ const TABLES: &str = "
 /// Why a store cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// SQLite says so.
-    #[error("the store: {0}")]
+    /// SQLite failed.
+    #[error("the store failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// It was written by another version.
-    #[error("the store has format {0}, and this program knows {FORMAT}")]
+    /// It was written by another version of Agon.
+    #[error("the store has format {0}, and this version of Agon reads format {FORMAT}")]
     Format(i64),
-    /// A line is no result.
-    #[error("line {line} is no result: {error}")]
+    /// A line is not a result.
+    #[error("line {line} is not a match result: {error}")]
     Line {
         /// Its number, from 1.
         line: usize,
         /// What is wrong.
         error: serde_json::Error,
     },
-    /// The system says so.
+    /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 /// A store of results.
 pub struct Store {
-    connection: Connection,
+    pub(crate) connection: Connection,
 }
 
 impl Store {
-    /// Opens a store, and makes it if it is not there.
+    /// Opens a store, and creates it if the file does not exist.
     ///
     /// # Errors
-    /// If the file is no store.
+    /// If the file is not a store.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         Store::prepare(Connection::open(path)?)
     }
 
-    /// A store that nobody keeps.
+    /// A store in memory.
     ///
     /// # Errors
     /// If there is no memory.
@@ -87,20 +91,29 @@ impl Store {
         Store::prepare(Connection::open_in_memory()?)
     }
 
-    fn prepare(connection: Connection) -> Result<Store, StoreError> {
+    /// Creates the tables that are missing. A store that has them all is not written to.
+    fn prepare(mut connection: Connection) -> Result<Store, StoreError> {
         connection.busy_timeout(PATIENCE)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if format != 0 && format != FORMAT {
-            return Err(StoreError::Format(format));
+        let format = |connection: &Connection| -> rusqlite::Result<i64> {
+            connection.pragma_query_value(None, "user_version", |row| row.get(0))
+        };
+        let found = format(&connection)?;
+        if found != 0 && found != FORMAT {
+            return Err(StoreError::Format(found));
         }
-        connection.execute_batch(TABLES)?;
-        connection.pragma_update(None, "user_version", FORMAT)?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        if !has_tables(&connection)? {
+            use_log(&connection)?;
+            let transaction = write(&mut connection)?;
+            transaction.execute_batch(TABLES)?;
+            transaction.execute_batch(lease::TABLES)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            transaction.commit()?;
+        }
         Ok(Store { connection })
     }
 
-    /// How many results there are.
+    /// The number of results.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -110,12 +123,12 @@ impl Store {
         Ok(n as usize)
     }
 
-    /// Keeps a result with its moves; false if its key is there already.
+    /// Stores a result with its moves; false if its key is stored already.
     ///
     /// # Errors
     /// If the store cannot be written.
     pub fn put(&mut self, result: &MatchResult, moves: &[MoveRow]) -> Result<bool, StoreError> {
-        let transaction = self.connection.transaction()?;
+        let transaction = write(&mut self.connection)?;
         let is_new = insert(&transaction, result, moves)?;
         transaction.commit()?;
         Ok(is_new)
@@ -126,22 +139,19 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn get(&self, key: &str) -> Result<Option<MatchResult>, StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT result FROM matches WHERE key = ?1")?;
-        let text: Option<String> = statement.query_row([key], |row| row.get(0)).optional()?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+        find(&self.connection, key)
     }
 
-    /// Forgets these keys.
+    /// Deletes the results of these keys.
     ///
     /// # Errors
     /// If the store cannot be written.
     pub fn forget(&mut self, keys: &[String]) -> Result<(), StoreError> {
-        let transaction = self.connection.transaction()?;
+        let transaction = write(&mut self.connection)?;
         for key in keys {
             transaction.execute("DELETE FROM matches WHERE key = ?1", [key])?;
             transaction.execute("DELETE FROM moves WHERE key = ?1", [key])?;
+            lease::forget(&transaction, key)?;
         }
         transaction.commit()?;
         Ok(())
@@ -159,7 +169,7 @@ impl Store {
         let mut results = Vec::new();
         while let Some(row) = rows.next()? {
             let text: String = row.get(0)?;
-            // What another version wrote and this one cannot read is as if it were not there.
+            // A result of another version that this version cannot read counts as missing.
             results.extend(serde_json::from_str(&text));
         }
         Ok(results)
@@ -180,7 +190,7 @@ impl Store {
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let of = MoveRow {
+            let mv = MoveRow {
                 step: row.get(1)?,
                 role: row.get(2)?,
                 seat: row.get(3)?,
@@ -191,7 +201,7 @@ impl Store {
                 seconds: row.get(8)?,
                 value: row.get(9)?,
             };
-            moves.entry(row.get(0)?).or_default().push(of);
+            moves.entry(row.get(0)?).or_default().push(mv);
         }
         for result in self.results()? {
             for row in moves.get(&result.fixture.key()).into_iter().flatten() {
@@ -201,12 +211,12 @@ impl Store {
         Ok(())
     }
 
-    /// Takes results from elsewhere; says how many were new.
+    /// Adds results; returns how many were new.
     ///
     /// # Errors
-    /// If the store cannot be written; then none is taken.
+    /// If the store cannot be written. Then none is added.
     pub fn import(&mut self, results: &[MatchResult]) -> Result<usize, StoreError> {
-        let transaction = self.connection.transaction()?;
+        let transaction = write(&mut self.connection)?;
         let mut n_new = 0;
         for result in results {
             n_new += usize::from(insert(&transaction, result, &[])?);
@@ -216,19 +226,67 @@ impl Store {
     }
 }
 
-fn insert(
+fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
+    let count = "SELECT COUNT(*) FROM sqlite_master
+        WHERE type = 'table' AND name IN ('matches', 'moves', 'leases', 'player_leases')";
+    let n_tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
+    Ok(n_tables == 4)
+}
+
+/// A transaction that writes. It takes the lock of the store at its beginning, so that it waits for other processes
+/// instead of failing in the middle.
+pub(crate) fn write(connection: &mut Connection) -> rusqlite::Result<rusqlite::Transaction<'_>> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+/// The result of a key, if there is one that this version can read.
+pub(crate) fn find(connection: &Connection, key: &str) -> Result<Option<MatchResult>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT result FROM matches WHERE key = ?1")?;
+    let text: Option<String> = statement.query_row([key], |row| row.get(0)).optional()?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Switches to the write-ahead log. SQLite does not wait for other processes here, so we do.
+fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+        if mode == "wal" {
+            return Ok(());
+        }
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if is_busy(&error) && Instant::now() < until => std::thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(
+        code,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}
+
+/// Stores a result with its moves; false if its key is stored already. A stored result that this version cannot read is
+/// replaced.
+pub(crate) fn insert(
     connection: &Connection,
     result: &MatchResult,
     moves: &[MoveRow],
 ) -> Result<bool, StoreError> {
     let fixture = &result.fixture;
     let key = fixture.key();
+    if find(connection, &key)?.is_some() {
+        return Ok(false);
+    }
     let text = serde_json::to_string(result).expect("a result is plain values");
     let mut statement = connection.prepare_cached(
-        "INSERT OR IGNORE INTO matches (key, game, first, second, budget, seed, number, result)
+        "INSERT OR REPLACE INTO matches (key, game, first, second, budget, seed, number, result)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
-    let n_new = statement.execute(params![
+    statement.execute(params![
         key,
         fixture.game,
         fixture.players[0].name,
@@ -238,9 +296,6 @@ fn insert(
         fixture.index,
         text
     ])?;
-    if n_new == 0 {
-        return Ok(false);
-    }
     let mut statement = connection.prepare_cached(
         "INSERT OR REPLACE INTO moves
          (key, step, role, seat, move, legal, playouts, transitions, seconds, value)
@@ -275,10 +330,10 @@ pub fn write_lines(results: &[MatchResult], out: &mut dyn Write) -> io::Result<(
     Ok(())
 }
 
-/// Reads lines of JSON. Empty lines do not matter, and neither does a last line that was cut off.
+/// Reads lines of JSON. Empty lines and an incomplete last line are ignored.
 ///
 /// # Errors
-/// If a line is no result.
+/// If a line is not a result.
 pub fn read_lines(input: &mut dyn BufRead) -> Result<Vec<MatchResult>, StoreError> {
     let mut results = Vec::new();
     let mut text = String::new();
@@ -319,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_there_once() {
+    fn a_key_is_stored_once() {
         let mut store = Store::in_memory().expect("there is memory");
         let one = result("a", "b", 0, [100, 0]);
         assert!(store.put(&one, &[row(1), row(2)]).expect("it is written"));
@@ -328,8 +383,8 @@ mod tests {
         let kept = store.get(&one.fixture.key()).expect("it is read");
         assert_eq!(kept, Some(one.clone()));
         let mut n_moves = 0;
-        let count = |result: &MatchResult, of: &MoveRow| {
-            assert_eq!((result, of.transitions), (&one, u64::MAX >> 1));
+        let count = |result: &MatchResult, mv: &MoveRow| {
+            assert_eq!((result, mv.transitions), (&one, u64::MAX >> 1));
             n_moves += 1;
         };
         store.each_move(count).expect("they are read");
@@ -337,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_gone() {
+    fn forgotten_results_are_gone() {
         let mut store = Store::in_memory().expect("there is memory");
         for index in 0..3 {
             let result = result("a", "b", index, [100, 0]);
@@ -352,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn results_travel_as_lines() {
+    fn results_are_exported_and_imported_as_lines() {
         let results: Vec<MatchResult> = (0..5).map(|i| result("a", "b", i, [100, 0])).collect();
         let mut text = Vec::new();
         write_lines(&results, &mut text).expect("memory takes it");
@@ -363,14 +418,16 @@ mod tests {
         assert_eq!(store.import(&read).expect("it is written"), 4);
         assert_eq!(store.import(&read).expect("it is written"), 0);
         assert_eq!(store.results().expect("they are read"), results);
-        // A last line that was cut off is as if it were not there; any other is a fault.
+        // An incomplete last line is ignored; any other broken line is an error.
         let cut = &text[..text.len() - 5];
         assert_eq!(read_lines(&mut &*cut).expect("it can be read").len(), 4);
         let mut broken = b"{}\n".to_vec();
         broken.extend(&text);
-        let error = read_lines(&mut broken.as_slice()).expect_err("{} is no result");
+        let error = read_lines(&mut broken.as_slice()).expect_err("{} is not a result");
         assert!(
-            error.to_string().starts_with("line 1 is no result"),
+            error
+                .to_string()
+                .starts_with("line 1 is not a match result"),
             "{error}"
         );
     }
@@ -382,5 +439,30 @@ mod tests {
         set.expect("it is set");
         let error = Store::prepare(connection).err().expect("it is refused");
         assert!(error.to_string().contains("format 99"), "{error}");
+    }
+
+    #[test]
+    fn a_store_of_an_older_version_gets_the_tables_of_leases() {
+        let connection = Connection::open_in_memory().expect("there is memory");
+        connection.execute_batch(TABLES).expect("it is made");
+        let set = connection.pragma_update(None, "user_version", FORMAT);
+        set.expect("it is set");
+        insert(&connection, &result("a", "b", 0, [100, 0]), &[row(1)]).expect("it is written");
+        let store = Store::prepare(connection).expect("it is a store");
+        assert_eq!(store.n_matches().expect("it is read"), 1);
+        assert!(store.attempts().expect("it is read").is_empty());
+    }
+
+    #[test]
+    fn an_unreadable_result_is_replaced() {
+        let mut store = Store::in_memory().expect("there is memory");
+        let good = result("a", "b", 0, [100, 0]);
+        store.put(&good, &[]).expect("it is written");
+        let spoil = "UPDATE matches SET result = '{}'";
+        store.connection.execute(spoil, []).expect("it is written");
+        let key = good.fixture.key();
+        assert_eq!(store.get(&key).expect("it is read"), None);
+        assert!(store.put(&good, &[]).expect("it is written"));
+        assert_eq!(store.get(&key).expect("it is read"), Some(good));
     }
 }

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon::games::board::{board_of, board_text};
+use agon::games::notation::Notation;
 use agon::games::{About, Board};
 use agon_engine::lanes::LayoutOptions;
 use agon_engine::network::Network;
@@ -179,7 +180,7 @@ struct Seat {
 /// The match that is shown.
 struct Match<'a> {
     game: &'a Arc<Game>,
-    about: Option<&'a About>,
+    notation: Notation,
     machine: Box<dyn Machine + Send>,
     seats: Vec<Seat>,
     time: Duration,
@@ -187,11 +188,7 @@ struct Match<'a> {
 }
 
 impl<'a> Match<'a> {
-    fn new(
-        game: &'a Arc<Game>,
-        about: Option<&'a About>,
-        args: &Args,
-    ) -> anyhow::Result<Match<'a>> {
+    fn new(game: &'a Arc<Game>, about: Option<&About>, args: &Args) -> anyhow::Result<Match<'a>> {
         let mut seats = Vec::new();
         for (role, &player) in RoleId::all(game.n_roles()).zip(PLAYERS.iter().cycle()) {
             let name = game.role_name(role);
@@ -205,13 +202,14 @@ impl<'a> Match<'a> {
                 expects: None,
             });
         }
+        let board = board_of(game, about);
         Ok(Match {
             game,
-            about,
+            notation: Notation::new(game, about, board.as_ref()),
             machine: game.machine(),
             seats,
             time: args.time,
-            screen: Screen::new(board_of(game, about)),
+            screen: Screen::new(board),
         })
     }
 
@@ -281,10 +279,7 @@ impl<'a> Match<'a> {
     fn words(&self, joint: &JointMove) -> String {
         let mut words = Vec::new();
         for (seat, &chosen) in self.seats.iter().zip(joint.moves()) {
-            let kif = self.game.move_text(seat.role, chosen);
-            let text = self
-                .about
-                .map_or_else(|| kif.clone(), |about| about.move_text(&kif));
+            let text = self.notation.text(seat.role, chosen);
             if text != "-" {
                 words.push(format!("{} {text}", seat.name));
             }

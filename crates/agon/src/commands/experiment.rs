@@ -1,7 +1,10 @@
-//! `agon experiment`: the tables of the papers, played again and printed beside what was published.
+//! `agon experiment`: tables of papers, played again and printed beside what was published.
 //!
-//! The tables are built into `agon_tournament`; a file of one's own will do as well. What is played is kept
-//! in a store, so that a run goes on where it was, and tables that share matches share them.
+//! The tables are built into `agon_tournament`; the path of another file works as well. Results are kept
+//! in a store, so that an interrupted run can be continued, and tables with matches in common share them.
+//!
+//! Where the number of matches of a cell depends on its outcomes, two samples are printed: first the matches of a number fixed
+//! in advance, then all of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,33 +16,35 @@ use std::sync::Arc;
 use agon_arena::rules_hash;
 use agon_gdl::Limits;
 use agon_tournament::{
-    BudgetPlan, Comparison, Experiment, Format, MatchResult, Overrides, Row, Sheet, Sprt, Standing,
-    Summary, comparison_table, plot, tables,
+    Budget, BudgetPlan, Comparison, Experiment, Format, MatchResult, Outcome, Overrides, Row,
+    Sheet, Sprt, Standing, Summary, comparison_table, plot, tables, wrap, write_comparisons,
 };
 use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::commands::report::read_results;
-use crate::commands::tournament::{Shape, compile, exit_code, run_cells};
-use crate::sheet;
+use crate::commands::tournament::{Output, Shape, compile, exit_code, run_cells};
+use crate::{sheet, terminal};
 
-/// Where results are kept unless somebody says otherwise.
+/// Where results are kept by default.
 const STORE: &str = "experiments.sqlite";
-/// A sequential test asks for a sign beyond this difference either way. Where no match is drawn, a test that ends within 200 matches
-/// also has an interval that leaves zero out.
+/// The sequential test asks whether a difference is above or below zero by this many Elo points.
 const SPRT_ELO: f64 = 18.0;
-/// Words for people are not wider than this.
-const WIDTH: usize = 100;
-/// Fewest matches before it may stop.
+/// Width of the names in the list of tables.
+const NAME_WIDTH: usize = 17;
+/// Fewest matches before the sequential test may stop.
 const SPRT_GAMES: u32 = 40;
 
 /// Play a table of a paper again and print it beside the published figures
 #[derive(clap::Args)]
-#[command(after_help = "Without NAME, the tables are listed.
+#[command(after_help = "Without NAME, all tables are listed.
 
-At full size a cell has as many matches as in the paper, and a budget in playouts or transitions that stands for its clock;
---scale F takes F of the matches, and the root of F of the budget. The same seed gives the same results. With --clock the
-players have the paper's clock, scaled in the same way; that is not repeatable.
+At full size, a cell has as many matches as in the paper, and a budget in playouts or transitions that replaces its clock.
+--scale F takes the fraction F of the matches and the square root of F of the budget. The same seed gives the same results. With
+--clock, players have the paper's clock, scaled in the same way; results are then not repeatable.
+
+With --sprt and with --from, the number of matches of a cell may depend on its outcomes. Then two samples are printed: first
+the matches of the number that the table fixes in advance, then all matches.
 
 Examples:
   agon experiment
@@ -47,7 +52,7 @@ Examples:
   agon experiment finnsson-table1 --games 100 --budget random_games=300 --sprt
   agon experiment cadia-table1 --from experiments/results/cadia-table1.jsonl --plot table.svg")]
 pub(crate) struct Args {
-    /// The table, or a file with one
+    /// The name of a table, or the path of a file with one
     name: Option<String>,
     /// Fraction of the full size
     #[arg(long, value_name = "F", default_value = "1", value_parser = scale)]
@@ -58,10 +63,10 @@ pub(crate) struct Args {
     /// Another budget per move: playouts=N, transitions=N, random_games=N or seconds=S
     #[arg(long, value_name = "BUDGET", conflicts_with = "clock")]
     budget: Option<BudgetPlan>,
-    /// Play with the clock of the paper, which is not repeatable
+    /// Play with the clock of the paper; results are not repeatable
     #[arg(long)]
     clock: bool,
-    /// End a cell after 40 matches or later, as soon as its sign is clear, or if the paper is not sure of one
+    /// End a cell, after at least 40 matches, when its sign is clear or the published difference is not significant
     #[arg(long)]
     sprt: bool,
     /// Seed of everything [default: that of the table]
@@ -73,13 +78,13 @@ pub(crate) struct Args {
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
-    /// Forget the results of this table and begin again
+    /// Delete the results of this table and start again
     #[arg(long)]
     fresh: bool,
-    /// Play nothing: show what is in these results, a store or JSON lines
+    /// Play nothing; show the results in this file, a store or JSON lines
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fresh", "sprt", "games"])]
     from: Option<PathBuf>,
-    /// Matches at a time [default: one per core]
+    /// Matches played at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
     /// How the table is written
@@ -97,43 +102,123 @@ fn scale(text: &str) -> Result<f64, String> {
     let scale: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     match scale > 0.0 && scale <= 100.0 {
         true => Ok(scale),
-        false => Err("a scale is more than 0 and at most 100".to_owned()),
+        false => Err("a scale must be above 0 and at most 100".to_owned()),
     }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(name) = &args.name else {
-        list(args.format.format(args.json).is_none())?;
+        list(matches!(args.format.output(args.json), Output::Json))?;
         return Ok(ExitCode::SUCCESS);
     };
     let mut experiment = find(name)?;
     experiment.keep_games(&args.game);
     if experiment.rows.is_empty() {
-        bail!("{} has no such game", experiment.name);
+        let names: Vec<String> = find(name)?.rows.into_iter().map(|row| row.game).collect();
+        let names = names.join(", ");
+        bail!(
+            "{} has no such game; its games are {names}",
+            experiment.name
+        );
     }
     let overrides = args.overrides(&experiment)?;
-    let mut code = ExitCode::SUCCESS;
-    let comparisons = match &args.from {
+    let (samples, code) = match &args.from {
         Some(path) => {
             let (results, rules) = (read_results(path)?, rules_of(&experiment));
-            tell_other_rules(&experiment, &results, &rules);
-            experiment.compare(&experiment.pick(&results, &rules))
+            report_other_rules(&experiment, &results, &rules);
+            let picked = experiment.pick(&results, &rules);
+            let samples = Samples::new(&experiment, &picked, experiment.fixed);
+            (samples, ExitCode::SUCCESS)
         }
         None => {
-            let (comparisons, played) = args.play(&experiment, &overrides)?;
-            code = played;
-            comparisons
+            let outcome = args.play(&experiment, &overrides)?;
+            let counted = outcome.standings.iter().map(Standing::counted);
+            let counted: Vec<Vec<&MatchResult>> = counted.collect();
+            let fixed = experiment.fixed.filter(|_| overrides.sprt.is_some());
+            let samples = Samples::new(&experiment, &counted, fixed);
+            (samples, exit_code(&outcome))
         }
     };
     if let Some(path) = &args.plot {
-        let text = plot::paper(&experiment, &comparisons);
+        let text = samples.picture(&experiment);
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    print(&experiment, &comparisons, &overrides, args)?;
+    print(&experiment, &samples, &overrides, args)?;
     Ok(code)
 }
 
-/// The hash of the rules that each game of a table has now, as far as it can be read.
+/// A table by the matches of a number fixed in advance, and by all matches.
+struct Samples {
+    fixed: Option<Fixed>,
+    all: Vec<Comparison>,
+}
+
+/// The first matches of every cell.
+struct Fixed {
+    n_matches: u32,
+    /// All cells, row by row; those with fewer matches are not played.
+    cells: Vec<Comparison>,
+    /// Cells with fewer matches, with their number of matches.
+    left_out: Vec<(String, usize)>,
+}
+
+impl Samples {
+    fn new(
+        experiment: &Experiment,
+        results: &[Vec<&MatchResult>],
+        n_fixed: Option<u32>,
+    ) -> Samples {
+        let all = experiment.compare(results);
+        let fixed = n_fixed.map(|n_matches| {
+            let first = Experiment::first_matches(results, n_matches);
+            let cells = experiment.compare(&first);
+            let pairs = cells.iter().zip(&all);
+            let left_out = pairs
+                .filter(|(first, _)| first.matches == 0)
+                .map(|(_, all)| (format!("{}, {}", all.row, all.column), all.matches))
+                .collect();
+            Fixed {
+                n_matches,
+                cells,
+                left_out,
+            }
+        });
+        Samples { fixed, all }
+    }
+
+    /// A picture of the sample that comes first.
+    fn picture(&self, experiment: &Experiment) -> String {
+        match &self.fixed {
+            Some(fixed) => {
+                let note = format!("The first {} matches of every cell", fixed.n_matches);
+                plot::paper(experiment, &fixed.cells, &note)
+            }
+            None => plot::paper(experiment, &self.all, "All matches"),
+        }
+    }
+}
+
+impl Fixed {
+    /// The cells that have enough matches.
+    fn played(&self) -> Vec<Comparison> {
+        let cells = self.cells.iter().filter(|cell| cell.matches > 0);
+        cells.cloned().collect()
+    }
+
+    /// Says which cells are left out.
+    fn left_out_words(&self) -> Option<String> {
+        let words = |(cell, n): &(String, usize)| format!("{cell} ({n})");
+        let cells: Vec<String> = self.left_out.iter().map(words).collect();
+        (!cells.is_empty()).then(|| {
+            format!(
+                "Left out, because they have fewer matches: {}.",
+                cells.join("; ")
+            )
+        })
+    }
+}
+
+/// The hash of the present rules of each game of a table, as far as they can be read.
 fn rules_of(experiment: &Experiment) -> BTreeMap<String, String> {
     let limits = Limits::default();
     let games = experiment.rows.iter().map(|row| &row.game);
@@ -144,8 +229,8 @@ fn rules_of(experiment: &Experiment) -> BTreeMap<String, String> {
     hashes.collect()
 }
 
-/// Says how many matches were played by rules that no game of this name has now.
-fn tell_other_rules(
+/// Warns of matches that were played by other rules than a game has now.
+fn report_other_rules(
     experiment: &Experiment,
     results: &[MatchResult],
     rules: &BTreeMap<String, String>,
@@ -155,47 +240,58 @@ fn tell_other_rules(
         let fixture = &result.fixture;
         let is_named = |row: &&Row| row.game_name() == fixture.game;
         let mut rows = experiment.rows.iter().filter(is_named).peekable();
-        let is_other = |row: &Row| rules.get(&row.game).is_some_and(|of| *of != fixture.rules);
+        let is_other = |row: &Row| {
+            rules
+                .get(&row.game)
+                .is_some_and(|hash| *hash != fixture.rules)
+        };
         if rows.peek().is_some() && rows.all(is_other) {
             *others.entry(&fixture.game).or_default() += 1;
         }
     }
     for (game, n) in others {
-        eprintln!("{n} matches of {game} were played by other rules and do not count");
+        eprintln!(
+            "agon: {n} matches of {game} were played by other rules than it has now and do not count"
+        );
     }
 }
 
 /// A built-in table, or a file.
 fn find(name: &str) -> anyhow::Result<Experiment> {
-    if let Some(experiment) = tables().into_iter().find(|of| of.name == name) {
+    if let Some(experiment) = tables().into_iter().find(|table| table.name == name) {
         return Ok(experiment);
     }
     if !Path::new(name).is_file() {
         bail!("there is no table `{name}`; `agon experiment` lists them all");
     }
     let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
-    Experiment::read(&text).with_context(|| format!("{name} is no table"))
+    Experiment::read(&text).with_context(|| format!("{name} is not a valid table"))
 }
 
 fn list(is_json: bool) -> anyhow::Result<()> {
     let mut out = stdout().lock();
-    for of in tables() {
-        let n_cells = of.rows.len() * of.columns.len();
+    for table in tables() {
+        let n_cells = table.rows.len() * table.columns.len();
         if is_json {
             let line = json!({
-                "name": of.name, "title": of.title, "source": of.source, "setup": of.setup, "cells": n_cells,
-                "games": of.games, "budget": of.budget.to_string(), "budget_note": of.budget_note.trim(),
+                "name": table.name, "title": table.title, "source": table.source,
+                "setup": table.setup, "cells": n_cells, "games": table.games, "fixed": table.fixed,
+                "budget": table.budget.to_string(), "budget_note": table.budget_note.trim(),
             });
             writeln!(out, "{line}")?;
             continue;
         }
-        writeln!(out, "{:16} {}", of.name, of.title)?;
-        writeln!(out, "{:16} {}", "", of.source)?;
-        writeln!(
-            out,
-            "{:16} {n_cells} cells of {} matches, {}",
-            "", of.games, of.budget
-        )?;
+        let size = format!(
+            "{n_cells} cells of {} matches, {}",
+            table.games, table.budget
+        );
+        let mut head = table.name.as_str();
+        for text in [&table.title, &table.source, &size] {
+            for line in wrap(text, terminal::width() - NAME_WIDTH) {
+                writeln!(out, "{head:NAME_WIDTH$}{line}")?;
+                head = "";
+            }
+        }
     }
     Ok(())
 }
@@ -219,11 +315,7 @@ impl Args {
         })
     }
 
-    fn play(
-        &self,
-        experiment: &Experiment,
-        overrides: &Overrides,
-    ) -> anyhow::Result<(Vec<Comparison>, ExitCode)> {
+    fn play(&self, experiment: &Experiment, overrides: &Overrides) -> anyhow::Result<Outcome> {
         let mut sheets: BTreeMap<String, Arc<Sheet>> = BTreeMap::new();
         for row in &experiment.rows {
             if !sheets.contains_key(&row.game) {
@@ -231,110 +323,162 @@ impl Args {
             }
         }
         let cells = experiment.cells(&sheets, overrides)?;
-        let outcome = run_cells(&cells, &self.store, self.fresh, self.threads)?;
-        let results: Vec<Vec<&MatchResult>> =
-            outcome.standings.iter().map(Standing::counted).collect();
-        Ok((experiment.compare(&results), exit_code(&outcome)))
+        run_cells(&cells, &self.store, self.fresh, self.threads)
     }
 }
 
 fn print(
     experiment: &Experiment,
-    comparisons: &[Comparison],
+    samples: &Samples,
     overrides: &Overrides,
     args: &Args,
 ) -> anyhow::Result<()> {
-    let summary = Summary::of(comparisons);
     let mut out = stdout().lock();
-    let budget = experiment.budget_with(overrides);
-    let Some(format) = args.format.format(args.json) else {
-        let all = json!({
-            "name": experiment.name,
-            "title": experiment.title,
-            "source": experiment.source,
-            "setup": experiment.setup,
-            "games": experiment.games_with(overrides),
-            "budget": budget.to_string(),
-            "seed": overrides.seed.unwrap_or(experiment.seed),
-            "cells": comparisons,
-            "summary": summary,
-        });
-        writeln!(out, "{all}")?;
-        return Ok(());
-    };
-    let table = comparison_table(comparisons).text(format);
-    if format == Format::Csv {
-        write!(out, "{table}")?;
-        return Ok(());
-    }
-    let (mark, gap) = match format {
-        Format::Markdown => ("# ", "\n"),
-        _ => ("", ""),
-    };
-    writeln!(
-        out,
-        "{mark}{}\n{gap}{}.",
-        experiment.title, experiment.source
-    )?;
-    writeln!(out, "{gap}Paper: {}.", experiment.setup)?;
-    match &args.from {
-        Some(_) => writeln!(out, "{gap}Here: {}.", played_words(comparisons))?,
-        None => writeln!(
-            out,
-            "{gap}Here: {} matches per cell, {budget}, seed {}.",
-            experiment.games_with(overrides),
-            overrides.seed.unwrap_or(experiment.seed)
-        )?,
-    }
-    let note = match format {
-        Format::Terminal => wrapped(&experiment.budget_note),
-        _ => experiment.budget_note.trim().to_owned(),
-    };
-    writeln!(out, "{gap}{note}\n")?;
-    writeln!(out, "{table}\n{}", summary.words())?;
-    Ok(())
-}
-
-/// Words in lines that fit a page.
-fn wrapped(text: &str) -> String {
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is a line");
-        match line.is_empty() {
-            true => line.push_str(word),
-            false if line.chars().count() + word.chars().count() < WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            false => lines.push(word.to_owned()),
+    match args.format.output(args.json) {
+        Output::Json => {
+            let object = json_object(experiment, samples, overrides);
+            Ok(writeln!(out, "{object}")?)
+        }
+        Output::Csv => {
+            let mut tables: Vec<(&str, &[Comparison])> = Vec::new();
+            tables.extend(
+                samples
+                    .fixed
+                    .as_ref()
+                    .map(|fixed| ("fixed", &fixed.cells[..])),
+            );
+            tables.push(("all", &samples.all));
+            Ok(write_comparisons(&tables, &mut out)?)
+        }
+        Output::Tables(format) => {
+            let budget = experiment.budget_with(overrides);
+            let here = match args.from {
+                Some(_) => played_words(&samples.all),
+                None => format!(
+                    "{} matches per cell, {budget}, seed {}",
+                    experiment.games_with(overrides),
+                    overrides.seed.unwrap_or(experiment.seed)
+                ),
+            };
+            print_tables(&mut out, experiment, samples, &here, format)
         }
     }
-    lines.join("\n")
 }
 
-/// How much was played, and with which budgets.
+fn json_object(
+    experiment: &Experiment,
+    samples: &Samples,
+    overrides: &Overrides,
+) -> serde_json::Value {
+    let fixed = samples.fixed.as_ref().map(|fixed| {
+        json!({
+            "matches": fixed.n_matches,
+            "cells": fixed.played(),
+            "summary": Summary::of(&fixed.played()),
+        })
+    });
+    json!({
+        "name": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "setup": experiment.setup,
+        "games": experiment.games_with(overrides),
+        "budget": experiment.budget_with(overrides).to_string(),
+        "seed": overrides.seed.unwrap_or(experiment.seed),
+        "fixed": fixed,
+        "cells": samples.all,
+        "summary": Summary::of(&samples.all),
+    })
+}
+
+fn print_tables(
+    out: &mut impl Write,
+    experiment: &Experiment,
+    samples: &Samples,
+    here: &str,
+    format: Format,
+) -> anyhow::Result<()> {
+    let mut page = Page { out, format };
+    page.heading("# ", &experiment.title)?;
+    page.paragraph(&format!("{}.", experiment.source))?;
+    page.paragraph(&format!("Paper: {}.", experiment.setup))?;
+    page.paragraph(&format!("Here: {here}."))?;
+    page.paragraph(&experiment.budget_note)?;
+    if let Some(fixed) = &samples.fixed {
+        let n = fixed.n_matches;
+        page.heading("## ", &format!("The first {n} matches of every cell"))?;
+        page.paragraph(
+            "The number is fixed in the file of the table. Outcomes have no influence on which matches count.",
+        )?;
+        let played = fixed.played();
+        page.paragraph(&Summary::of(&played).words())?;
+        if let Some(words) = fixed.left_out_words() {
+            page.paragraph(&words)?;
+        }
+        page.table(&played)?;
+        page.heading("## ", "All matches")?;
+        page.paragraph(
+            "Some cells were played on until their sign was clear. Such a cell overstates its difference and its significance.",
+        )?;
+    }
+    page.paragraph(&Summary::of(&samples.all).words())?;
+    page.table(&samples.all)
+}
+
+/// Paragraphs, headings and tables on a terminal or in Markdown.
+struct Page<'a, W: Write> {
+    out: &'a mut W,
+    format: Format,
+}
+
+impl<W: Write> Page<'_, W> {
+    fn heading(&mut self, mark: &str, text: &str) -> anyhow::Result<()> {
+        let mark = if self.format == Format::Markdown {
+            mark
+        } else {
+            ""
+        };
+        Ok(writeln!(self.out, "{mark}{text}\n")?)
+    }
+
+    fn paragraph(&mut self, text: &str) -> anyhow::Result<()> {
+        let text = match self.format {
+            Format::Terminal(width) => wrap(text, width).join("\n"),
+            Format::Markdown => text.trim().to_owned(),
+        };
+        Ok(writeln!(self.out, "{text}\n")?)
+    }
+
+    fn table(&mut self, comparisons: &[Comparison]) -> anyhow::Result<()> {
+        let text = comparison_table(comparisons).text(self.format);
+        Ok(writeln!(self.out, "{text}")?)
+    }
+}
+
+/// The number of matches per cell, and the budgets.
 fn played_words(comparisons: &[Comparison]) -> String {
-    let counts = || comparisons.iter().map(|of| of.matches);
+    let counts = || comparisons.iter().map(|cell| cell.matches);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     let matches = match least == most {
         true => most.to_string(),
         false => format!("{least} to {most}"),
     };
     let mut budgets: Vec<String> = Vec::new();
-    for budget in comparisons.iter().filter_map(|of| of.budget) {
+    for budget in comparisons.iter().filter_map(|cell| cell.budget) {
         // Transitions differ by game.
         let words = match budget {
-            agon_tournament::Budget::Transitions(_) => {
-                "transitions that depend on the game".to_owned()
-            }
+            Budget::Transitions(_) => "transitions that depend on the game".to_owned(),
             other => other.to_string(),
         };
         if !budgets.contains(&words) {
             budgets.push(words);
         }
     }
-    let budgets = budgets.join(" or ");
-    format!("{matches} matches per cell, {budgets} per move")
+    let budgets = match budgets.is_empty() {
+        true => String::new(),
+        false => format!(", {} per move", budgets.join(" or ")),
+    };
+    format!("{matches} matches per cell{budgets}")
 }
 
 #[cfg(test)]
@@ -357,9 +501,13 @@ mod tests {
             }
             for player in experiment.columns.iter().flat_map(|column| &column.players) {
                 let is_to_come = player.starts_with("heuristic-")
-                    && !PRESETS.iter().any(|of| of.name.starts_with("heuristic-"));
+                    && !PRESETS
+                        .iter()
+                        .any(|preset| preset.name.starts_with("heuristic-"));
                 assert!(is_to_come || Preset::parse(player).is_ok(), "{player}");
             }
+            // The fewest matches of a cell that a sequential test ends, so that such cells have them, too.
+            assert_eq!(experiment.fixed, Some(SPRT_GAMES), "{name}");
         }
     }
 

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 
 use agon::games::{self, BuiltIn, GameKind};
 use agon_gdl::{check, parse};
+use agon_tournament::{Format, Kind, Table};
 use serde::Serialize;
+
+use crate::terminal;
 
 /// List the built-in games
 #[derive(clap::Args)]
@@ -13,7 +16,7 @@ use serde::Serialize;
   agon games
   agon games --json | jq -r 'select(.roles | length == 1) | .name'")]
 pub(crate) struct Args {
-    /// Print one JSON object per game
+    /// Print one JSON object per game, with the tables of papers that it serves
     #[arg(long)]
     json: bool,
 }
@@ -36,25 +39,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let rows: Vec<[String; 5]> = games.iter().map(|game| cells(&row(game))).collect();
-    let head = ["name", "title", "roles", "kind", "tables"].map(str::to_owned);
-    let widths: [usize; 5] = std::array::from_fn(|column| {
-        let cells = rows.iter().chain([&head]);
-        let widths = cells.map(|row| row[column].chars().count());
-        widths.max().unwrap_or(0)
-    });
-    for row in [&head].into_iter().chain(&rows) {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        writeln!(out, "{}", cells.join("  ").trim_end())?;
+    let heads = ["name", "title", "roles", "kind"].map(|head| (head, Kind::Words));
+    let mut table = Table::new(&heads, 1);
+    for game in &games {
+        table.push(cells(&row(game)).to_vec());
     }
+    write!(out, "{}", table.text(Format::Terminal(terminal::width())))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn cells(row: &Row<'_>) -> [String; 5] {
+fn cells(row: &Row<'_>) -> [String; 4] {
     // Six roles would make the column too wide.
     let roles = match row.roles.len() {
         0..=3 => row.roles.join(" "),
@@ -65,7 +59,6 @@ fn cells(row: &Row<'_>) -> [String; 5] {
         row.title.to_owned(),
         roles,
         row.kind.to_owned(),
-        row.tables.join(" "),
     ]
 }
 

@@ -1,10 +1,11 @@
 //! `agon match`: plays one match and shows it as it goes.
 //!
-//! The game is compiled once and shared by the referee and all players of this process. With a limit in playouts or
-//! transitions no clock has a say in what is played, so that the same seed gives the same match; the clock that is left
-//! only keeps a broken player from hanging for ever. Players elsewhere are reached by HTTP and know clocks only; a person
-//! at this terminal has all the time in the world. Whoever presses Ctrl-C calls the match off: everybody is told, and the
-//! record of what happened is written.
+//! The game is compiled once and shared by the referee and all players in this process. With a limit in playouts or
+//! transitions the moves do not depend on time, so that the same seed gives the same match; a long clock only keeps a
+//! broken player from blocking the match. Remote players are reached over HTTP and have clocks only. A person at this
+//! terminal has no clock. Ctrl-C aborts the match: all players are told, and the record so far is written.
+//!
+//! A match with a player that does not answer START is void: exit code 1, and no goals. `docs/MATCHES.md` has the rules.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, Write, stderr, stdout};
@@ -26,62 +27,68 @@ use anyhow::{Context, bail};
 use crate::commands::bench::stem;
 use crate::person::Person;
 use crate::sheet::Sheet;
+use crate::terminal::has_color;
 use crate::watch::{ClockKind, Show};
 
-/// Seconds per move if nothing else is said.
+/// The default time per move.
 const PLAY_CLOCK: Duration = Duration::from_secs(1);
-/// Where counts limit a player: nobody who works gets here.
+/// The clock of players that are limited by counts; it only stops a player that hangs.
 const WATCHDOG: Duration = Duration::from_secs(600);
-/// A match with more steps is cut: the sheet may never end.
+/// A match ends after this number of steps: a game may never end by its rules.
 const MOST_STEPS: u32 = 100_000;
-/// Answers from elsewhere may come so much after the clock, as with other managers.
+/// How much later than the clock an answer of a remote player may arrive, as with other managers.
 const GRACE: Duration = Duration::from_secs(1);
-/// So often a player that is waited for is asked.
+/// How often `--wait` asks a remote player.
 const ROUND: Duration = Duration::from_millis(100);
-/// Nobody asks a person to hurry.
+/// A person has no clock: this is as good as for ever.
 const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Play one match and show it as it goes
 #[derive(clap::Args)]
-#[command(
-    after_help = "A PLAYER is a bot (random, legal, mc, …), with parameters behind a colon: mc:most_steps=500;
-or the address of a player elsewhere, http://HOST:PORT; or human, which is you at this terminal.
-Players take the roles in the order of the rules; roles that are left get the default bot.
+#[command(after_help = "A PLAYER is one of:
+  a preset, with parameters after a colon    agon, random, mc:most_steps=500 (see agon params --presets)
+  the address of a remote player             http://HOST:PORT
+  human                                      you, at this terminal
+
+Players take the roles in the order of the rules. Roles without a player get the default preset.
+
+A late, missing or illegal answer is replaced by a random legal move and counted as a fault. If a remote player cannot be
+reached or does not answer START, the match is void: there is no result, and the exit code is 1. A player that stops
+answering during the match forfeits it and gets its lowest goal.
 
 Examples:
   agon match tic_tac_toe
   agon match connect_four mc random --playouts 1000 --seed 1
   agon match tic_tac_toe http://127.0.0.1:9147 human --start-clock 10 --play-clock 5
-  agon match my_game.kif mc mc --play-clock 5 --record match.json"
-)]
+  agon match my_game.kif mc mc --play-clock 5 --record match.json")]
 pub(crate) struct Args {
     /// A built-in game or the path of a rulesheet
     game: String,
     /// A player for each role
     #[arg(value_name = "PLAYER")]
     players: Vec<String>,
-    /// Seconds to prepare
+    /// Seconds of the start clock, to prepare
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
     start_clock: Duration,
     /// Seconds for each move [default: 1]
     #[arg(long, value_name = "S", value_parser = seconds, group = "limit")]
     play_clock: Option<Duration>,
-    /// Random games for each move, instead of a clock
+    /// Playouts for each move, instead of a clock
     #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
     playouts: Option<u64>,
     /// State transitions for each move, instead of a clock
     #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
     transitions: Option<u64>,
-    /// Wait so many seconds for players elsewhere to be there
+    /// Wait up to S seconds for remote players to start
     #[arg(long, value_name = "S", value_parser = seconds)]
     wait: Option<Duration>,
-    /// Send the rules to players elsewhere with made-up names
+    /// Send the rules to remote players with made-up names
     #[arg(long)]
     scramble: bool,
-    /// Stop grounding after so many seconds and play on the interpreter
+    /// Stop grounding after S seconds and use the interpreter
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     setup_limit: Duration,
-    /// Seed of everything random; another one each time if it is left out
+    /// Seed of everything random [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Write the match record to this file, as JSON
@@ -95,13 +102,13 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// More than nothing, and less than a lifetime.
+/// Reads a number of seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if seconds > 0.0 && seconds <= 1e8 {
         Ok(Duration::from_secs_f64(seconds))
     } else {
-        Err("a clock has between 0 and 100000000 seconds".to_owned())
+        Err("a clock is more than 0 and at most 100000000 seconds".to_owned())
     }
 }
 
@@ -134,11 +141,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(file) = file {
         write(file, &record).context("cannot write the record")?;
     }
+    report_void(&record);
     let is_good = record.is_completed && record.goal_values.is_some();
     Ok(ExitCode::from(u8::from(!is_good)))
 }
 
-/// Somebody who is to play.
+/// Says why a match is void, and what to do about it.
+fn report_void(record: &MatchRecord) {
+    for absence in record.absences() {
+        eprintln!("agon: the match is void: {absence}");
+    }
+    if !record.absences().is_empty() {
+        eprintln!(
+            "agon: start the player and run the same command again, or let it wait with --wait S"
+        );
+    }
+}
+
+/// A player as it was given.
 #[derive(Clone)]
 enum Entrant {
     Preset(Box<Preset>),
@@ -152,7 +172,7 @@ impl Entrant {
             return Ok(Entrant::Human);
         }
         if text.contains("://") {
-            // A wrong address is found before the match begins.
+            // An address of the wrong form is reported before the match begins.
             RemotePlayer::new(text)?;
             return Ok(Entrant::Remote(text.to_owned()));
         }
@@ -170,13 +190,13 @@ impl std::fmt::Display for Entrant {
     }
 }
 
-/// Players elsewhere know clocks only, and whole seconds only.
+/// Remote players have clocks only, in whole seconds.
 fn check_clocks(args: &Args, entrants: &[Entrant]) -> anyhow::Result<()> {
     if !entrants.iter().any(is_remote) {
         return Ok(());
     }
     if args.playouts.is_some() || args.transitions.is_some() {
-        bail!("players elsewhere know clocks only: use --play-clock");
+        bail!("remote players have clocks only: use --play-clock instead of a limit in counts");
     }
     let clocks = [Some(args.start_clock), args.play_clock];
     if clocks
@@ -184,12 +204,13 @@ fn check_clocks(args: &Args, entrants: &[Entrant]) -> anyhow::Result<()> {
         .flatten()
         .any(|clock| clock.subsec_nanos() > 0)
     {
-        bail!("players elsewhere know whole seconds only: use whole clocks");
+        bail!("clocks of remote players are whole seconds: use whole numbers");
     }
     Ok(())
 }
 
-/// Opened before the match, so that a wrong path costs no match; what was in it stays until there is a new record.
+/// Opens the record file before the match, so that a wrong path is reported early. Its contents stay until there is a new
+/// record.
 fn open(path: &std::path::Path) -> anyhow::Result<File> {
     let file = OpenOptions::new()
         .write(true)
@@ -206,7 +227,7 @@ fn write(mut file: File, record: &MatchRecord) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who plays, and how.
+/// The players and their limits.
 struct Plan {
     entrants: Vec<Entrant>,
     budget: Budget,
@@ -242,11 +263,14 @@ impl Plan {
         let title = about
             .as_ref()
             .map_or_else(|| sheet.name.clone(), |about| about.title.clone());
-        let out: Box<dyn Write> = match args.json {
-            true => Box::new(stderr()),
-            false => Box::new(stdout()),
+        let (out, is_colored): (Box<dyn Write>, bool) = match args.json {
+            true => (Box::new(stderr()), has_color(&stderr())),
+            false => (Box::new(stdout()), has_color(&stdout())),
         };
-        let mut show = Show::new(game, about.as_ref(), out).with_clock(self.clock_kind());
+        let mut show = Show::new(game, about.as_ref(), out)
+            .with_clock(self.clock_kind())
+            .with_color(is_colored)
+            .with_people(self.people());
         if !args.quiet {
             let players: Vec<String> = self.entrants.iter().map(ToString::to_string).collect();
             show.header(&format!("{title}: {}", self.words(args)), &players)?;
@@ -255,7 +279,7 @@ impl Plan {
         let raise = stop.clone();
         ctrlc::set_handler(move || raise.raise()).context("cannot watch for Ctrl-C")?;
         let seats: anyhow::Result<Vec<Seat>> = (0..self.entrants.len())
-            .map(|idx| self.seat(idx, game, args, &stop))
+            .map(|idx| self.seat(idx, game, sheet, args, &stop))
             .collect();
         let settings = self.settings(sheet, args, stop);
         let record = Referee::play(game, seats?, &settings, &mut |event| {
@@ -299,6 +323,7 @@ impl Plan {
         &self,
         idx: usize,
         game: &Arc<Game>,
+        sheet: &Sheet,
         args: &Args,
         stop: &StopFlag,
     ) -> anyhow::Result<Seat> {
@@ -312,7 +337,8 @@ impl Plan {
                     ..agon_arena::About::default()
                 };
                 let role = RoleId(idx as u16);
-                let person = Person::new(Arc::clone(game), role, stop.clone(), args.json);
+                let of_game = sheet.about.as_ref();
+                let person = Person::new(game, of_game, role, stop.clone(), args.json);
                 Ok(Seat {
                     grace: PATIENCE,
                     ..Seat::new(Box::new(person), about)
@@ -321,7 +347,7 @@ impl Plan {
         }
     }
 
-    /// A player elsewhere. Who it is goes into the record; one that says nothing may still play.
+    /// A remote player. Its name goes into the record if it answers INFO; a player that does not may still play.
     fn remote_seat(&self, address: &str, args: &Args) -> anyhow::Result<Seat> {
         let mut remote = RemotePlayer::new(address)?;
         let mut about = agon_arena::About {
@@ -336,7 +362,7 @@ impl Plan {
         }
         if let Some(info) = info {
             if info.status == Status::Busy {
-                eprintln!("agon: {address} says that it is busy");
+                eprintln!("agon: {address} answers that it is busy");
             }
             let name = info.name.map(|name| ("name".to_owned(), name));
             let species = info.species.map(|species| ("species".to_owned(), species));
@@ -353,7 +379,7 @@ impl Plan {
     }
 
     fn preset_seat(&self, idx: usize, preset: &Preset, game: &Arc<Game>) -> Seat {
-        // The referee has the seed itself; players have seeds near it that people can read.
+        // The seeds of the players are derived from that of the match in a way that people can read.
         let seed = self.seed.wrapping_mul(1000).wrapping_add(idx as u64 + 1);
         let about = agon_arena::About {
             name: preset.to_string(),
@@ -377,14 +403,19 @@ impl Plan {
         Seat::new(Box::new(player), about)
     }
 
-    /// Nobody asks a person to hurry, and the line in which one types is not drawn over.
+    /// The roles of people at this terminal.
+    fn people(&self) -> Vec<RoleId> {
+        let roles = RoleId::all(self.entrants.len()).zip(&self.entrants);
+        let people = roles.filter(|(_, entrant)| matches!(entrant, Entrant::Human));
+        people.map(|(role, _)| role).collect()
+    }
+
+    /// A person has no time limit, so with one the clock shows only the time that has passed.
     fn clock_kind(&self) -> ClockKind {
-        let has_person = self.entrants.iter().any(|of| matches!(of, Entrant::Human));
         let is_counted = self.budget.playouts.is_some() || self.budget.transitions.is_some();
-        match (has_person, is_counted) {
-            (true, _) => ClockKind::None,
-            (false, true) => ClockKind::Open,
-            (false, false) => ClockKind::Play(self.play_clock),
+        match is_counted || !self.people().is_empty() {
+            true => ClockKind::Open,
+            false => ClockKind::Play(self.play_clock),
         }
     }
 
@@ -411,7 +442,7 @@ impl Plan {
     }
 }
 
-/// Nine digits of the clock: easy to type again.
+/// A seed of nine digits, from the clock: short enough to type.
 pub(crate) fn any_seed(now: SystemTime) -> u64 {
     let nanos = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     (nanos.as_nanos() % 1_000_000_000) as u64
@@ -421,7 +452,7 @@ fn is_remote(entrant: &Entrant) -> bool {
     matches!(entrant, Entrant::Remote(_))
 }
 
-/// Who a player elsewhere is, if it says so within a second.
+/// Asks a remote player for INFO; `None` without an answer within a second.
 fn ask_info(remote: &mut RemotePlayer) -> Option<Info> {
     let stop = StopFlag::new();
     let raise = stop.clone();

@@ -4,7 +4,10 @@ use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 use agon_search::{PRESETS, Params, Preset};
+use agon_tournament::wrap;
 use serde::Serialize;
+
+use crate::terminal;
 
 /// List the players (presets) and the parameters of their search
 #[derive(clap::Args)]
@@ -85,7 +88,7 @@ fn knobs(out: &mut impl Write) -> std::io::Result<()> {
     for knob in Params::knobs() {
         let (name, default) = (knob.name, knob.default);
         writeln!(out, "{name} = {default}  ({}: {})", knob.kind, knob.range)?;
-        writeln!(out, "    {}", knob.about)?;
+        indented(out, "    ", "    ", knob.about)?;
     }
     Ok(())
 }
@@ -100,15 +103,27 @@ fn presets(out: &mut impl Write) -> std::io::Result<()> {
         } else {
             ""
         };
-        writeln!(out, "{name:width$}  {}{is_default}", preset.about)?;
+        let (head, indent) = (format!("{name:width$}  "), " ".repeat(width + 2));
+        let about = format!("{}{is_default}", preset.about);
+        indented(out, &head, &indent, &about)?;
         let set: Vec<String> = preset
             .set
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         if !set.is_empty() {
-            writeln!(out, "{:width$}  {}", "", set.join(" "))?;
+            indented(out, &indent, &indent, &set.join(" "))?;
         }
+    }
+    Ok(())
+}
+
+/// A text in lines that fit the terminal, the first of which begins with `head` and the others with `indent`.
+fn indented(out: &mut impl Write, head: &str, indent: &str, text: &str) -> std::io::Result<()> {
+    let lines = wrap(text, terminal::width().saturating_sub(indent.len()));
+    for (line_idx, line) in lines.iter().enumerate() {
+        let head = if line_idx == 0 { head } else { indent };
+        writeln!(out, "{head}{line}")?;
     }
     Ok(())
 }

@@ -422,6 +422,7 @@ impl Page {
                 false => Ending::Interrupted,
             },
             faults: Vec::new(),
+            forfeits: Vec::new(),
             thoughts: self.thoughts.iter().map(row).collect(),
             seats,
         };

@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::commands::match_::seconds;
 use crate::sheet::Sheet;
+use crate::terminal::has_color;
 use crate::watch::Show;
 
 /// Bots that need no limit: their moves depend on the seed only.
@@ -143,11 +144,12 @@ fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
 }
 
 /// Shows the match as far as it fits the rules.
-fn show(args: &Args, game: &Game, record: &MatchRecord) -> anyhow::Result<()> {
+fn show(args: &Args, game: &Arc<Game>, record: &MatchRecord) -> anyhow::Result<()> {
     let details = record.agon.as_ref();
     let about = details.and_then(|details| games::find(&details.game));
     let about = about.map(|game| game.about);
-    let mut show = Show::new(game, about.as_ref(), Box::new(stdout()));
+    let mut show =
+        Show::new(game, about.as_ref(), Box::new(stdout())).with_color(has_color(&stdout()));
     show.header(&record.match_id, &record.player_names_from_host)?;
     let mut machine = game.machine();
     for (idx, moves) in record.moves.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `agon report`: tables and pictures from a store of results, and the way in and out of it as lines of JSON.
+//! `agon report`: tables, pictures and comma-separated values from a store of results, and import and export as JSON lines.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write, stdout};
@@ -6,37 +6,55 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agon_tournament::{
-    Cross, MatchResult, MoveRow, Store, Tally, csv_cell, games, plot, read_lines, tallies,
-    write_lines,
+    Cross, CsvError, Format, MatchResult, MoveWriter, Store, Tally, games, one_budget, overall,
+    overall_table, plot, read_lines, score_table, tallies, write_cells, write_lines, write_matches,
 };
 use anyhow::{Context, bail};
 
-use crate::commands::tournament::{Shape, print_tables};
+use crate::commands::tournament::{Output, Shape};
 
-/// Show what is in a store of results: tables, pictures, lines of JSON
+/// Show the results in a store: tables, pictures, CSV, JSON lines
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "A cell is a game, a pair of players and a budget. Scores are those of the first player: 100 for a win, 50 for a
+draw, 0 for a loss, with half the width of the 95 % confidence interval. `pairs` counts pairs of matches with swapped seats by
+the points that the first player got: 0, ½, 1, 1½, 2. Intervals are computed from pairs where matches come in pairs. `faults`
+are late, illegal and missing answers of the two players.
+
+CSV files have one line of plain names, then one line per row; columns of numbers hold numbers only, and unknown values are
+empty. docs/CSV.md describes all columns.
+
+Examples:
   agon report results.sqlite
   agon report results.sqlite --format markdown --game breakthrough
-  agon report results.sqlite --plots pictures/ --moves moves.csv
+  agon report results.sqlite --csv > cells.csv
+  agon report results.sqlite --matches matches.csv --moves moves.csv
+  agon report results.sqlite --plots pictures/
   agon report results.sqlite --export results.jsonl
-  agon report new.sqlite --import results.jsonl")]
+  agon report new.sqlite --import results.jsonl"
+)]
 pub(crate) struct Args {
     /// The store of a tournament, or a file of JSON lines
     store: PathBuf,
     /// How tables are written
     #[arg(long, value_enum, default_value_t = Shape::Terminal)]
     format: Shape,
-    /// Print one JSON object per game, pair and budget
+    /// Print one row of comma-separated values per cell; the same as --format csv
+    #[arg(long, conflicts_with_all = ["format", "json"])]
+    csv: bool,
+    /// Print one JSON object per cell
     #[arg(long)]
     json: bool,
-    /// Take results from these files into the store first
+    /// Add the results in these files to the store first
     #[arg(long, value_name = "FILE.jsonl")]
     import: Vec<PathBuf>,
     /// Write all results to this file, one JSON object per match
     #[arg(long, value_name = "FILE.jsonl")]
     export: Option<PathBuf>,
-    /// Write statistics of every move to this file
+    /// Write one row per match and player to this file; - is standard output
+    #[arg(long, value_name = "FILE.csv")]
+    matches: Option<PathBuf>,
+    /// Write one row per move to this file; - is standard output
     #[arg(long, value_name = "FILE.csv")]
     moves: Option<PathBuf>,
     /// Write pictures into this folder, as SVG
@@ -62,31 +80,43 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     let mut results = store.results()?;
-    results.retain(|result| args.takes(result));
+    results.retain(|result| args.includes(result));
     if let Some(path) = &args.export {
         let mut file = create(path)?;
         write_lines(&results, &mut file)?;
         file.flush()?;
         eprintln!("{}: {} results", path.display(), results.len());
     }
+    if let Some(path) = &args.matches {
+        write_csv(path, |out| write_matches(&results, out))?;
+    }
     if let Some(path) = &args.moves {
-        write_moves(&store, path, args)?;
+        write_csv(path, |out| write_moves(&store, args, out))?;
     }
     let tallies = tallies(&results);
     if let Some(folder) = &args.plots {
         write_plots(folder, &tallies)?;
     }
-    // Whoever only carries results around need not see them.
-    let is_asked = args.json || args.format != Shape::Terminal;
-    let is_carried = args.export.is_some() || !args.import.is_empty();
-    if is_asked || !is_carried {
+    if args.is_table_wanted() {
         print(&tallies, args)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Args {
-    fn takes(&self, result: &MatchResult) -> bool {
+    /// Tables are left out where only files were asked for that carry results, and where standard output has something else.
+    fn is_table_wanted(&self) -> bool {
+        let is_asked = self.csv || self.json || self.format != Shape::Terminal;
+        let is_carried = self.export.is_some() || !self.import.is_empty();
+        let has_output = [&self.matches, &self.moves]
+            .into_iter()
+            .flatten()
+            .any(is_stdout);
+        is_asked || !(is_carried || has_output)
+    }
+
+    /// Whether a result is of the games and players that were asked for.
+    fn includes(&self, result: &MatchResult) -> bool {
         let fixture = &result.fixture;
         let is_game = self.game.is_empty() || self.game.contains(&fixture.game);
         let mut players = fixture.players.iter();
@@ -96,10 +126,13 @@ impl Args {
     }
 }
 
-/// A store, or lines of JSON in its place.
+/// Opens a store, or reads JSON lines into one.
 fn open(path: &Path, may_be_new: bool) -> anyhow::Result<Store> {
     if !path.exists() && !may_be_new {
-        bail!("there is no store {}", path.display());
+        bail!(
+            "there is no store {}; `agon tournament` makes one, and so does --import",
+            path.display()
+        );
     }
     if path.exists() && !is_store(path)? {
         let results = read_results(path)?;
@@ -110,7 +143,7 @@ fn open(path: &Path, may_be_new: bool) -> anyhow::Result<Store> {
     Store::open(path).with_context(|| path.display().to_string())
 }
 
-/// Whether a file is a database; an empty one may become one.
+/// Whether a file is a database; an empty file counts as one.
 fn is_store(path: &Path) -> anyhow::Result<bool> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let mut head = Vec::new();
@@ -118,14 +151,19 @@ fn is_store(path: &Path) -> anyhow::Result<bool> {
     Ok(head.is_empty() || head.starts_with(b"SQLite format 3"))
 }
 
-/// Results from a store or from lines of JSON.
+/// Results from a store or from JSON lines.
 pub(crate) fn read_results(path: &Path) -> anyhow::Result<Vec<MatchResult>> {
     let words = || path.display().to_string();
     if is_store(path)? {
         return Ok(Store::open(path).with_context(words)?.results()?);
     }
     let mut file = BufReader::new(File::open(path).with_context(words)?);
-    let what = || format!("{} is neither a store nor lines of results", path.display());
+    let what = || {
+        format!(
+            "{} is neither a store nor a file of results as JSON lines",
+            path.display()
+        )
+    };
     read_lines(&mut file).with_context(what)
 }
 
@@ -134,54 +172,39 @@ fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
     Ok(BufWriter::new(file))
 }
 
-fn write_moves(store: &Store, path: &Path, args: &Args) -> anyhow::Result<()> {
-    let mut file = create(path)?;
-    writeln!(
-        file,
-        "game,first,second,budget,seed,match,step,role,player,move,legal,playouts,transitions,seconds,value"
-    )?;
-    let mut failed = None;
-    let mut n_moves = 0;
-    store.each_move(|result, row| {
-        if failed.is_none() && args.takes(result) {
-            n_moves += 1;
-            failed = writeln!(file, "{}", move_line(result, row)).err();
-        }
-    })?;
-    if let Some(error) = failed {
-        return Err(error).with_context(|| format!("cannot write {}", path.display()));
+fn is_stdout(path: &PathBuf) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes comma-separated values to a file or to standard output.
+fn write_csv(
+    path: &PathBuf,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), CsvError>,
+) -> anyhow::Result<()> {
+    if is_stdout(path) {
+        return Ok(write(&mut stdout().lock())?);
     }
+    let mut file = create(path)?;
+    write(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
     file.flush()?;
-    eprintln!("{}: {n_moves} moves", path.display());
+    eprintln!("{} is written", path.display());
     Ok(())
 }
 
-fn move_line(result: &MatchResult, row: &MoveRow) -> String {
-    let fixture = &result.fixture;
-    let [first, second] = fixture.players.each_ref().map(|of| of.name.as_str());
-    let player = if row.seat == 0 { first } else { second };
-    let or_nothing = |value: Option<String>| value.unwrap_or_default();
-    let cells = [
-        csv_cell(&fixture.game),
-        csv_cell(first),
-        csv_cell(second),
-        fixture.budget.to_string(),
-        fixture.seed.to_string(),
-        fixture.index.to_string(),
-        row.step.to_string(),
-        csv_cell(&row.role),
-        csv_cell(player),
-        csv_cell(&row.of),
-        or_nothing(row.legal.map(|legal| legal.to_string())),
-        row.playouts.to_string(),
-        row.transitions.to_string(),
-        format!("{:.6}", row.seconds),
-        or_nothing(row.value.map(|value| format!("{value:.3}"))),
-    ];
-    cells.join(",")
+fn write_moves(store: &Store, args: &Args, out: &mut dyn Write) -> Result<(), CsvError> {
+    let mut writer = MoveWriter::new(out)?;
+    let mut written = Ok(());
+    let read = store.each_move(|result, row| {
+        if written.is_ok() && args.includes(result) {
+            written = writer.push(result, row);
+        }
+    });
+    read.map_err(std::io::Error::other)?;
+    written?;
+    writer.finish()
 }
 
-/// Bars of all cells, and per game a cross table and scores by budget where there are several.
+/// A bar per cell, and for each game a cross table and scores by budget where there are several.
 fn write_plots(folder: &Path, tallies: &[Tally]) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut pictures = vec![("bars.svg".to_owned(), plot::bars("Scores", tallies))];
@@ -205,13 +228,42 @@ fn write_plots(folder: &Path, tallies: &[Tally]) -> anyhow::Result<()> {
 
 fn print(tallies: &[Tally], args: &Args) -> anyhow::Result<()> {
     let mut out = stdout().lock();
-    match args.format.format(args.json) {
-        Some(format) => print_tables(&mut out, tallies, format),
-        None => {
-            for tally in tallies {
-                writeln!(out, "{}", serde_json::to_string(tally)?)?;
-            }
-            Ok(())
+    let shape = if args.csv { Shape::Csv } else { args.format };
+    match shape.output(args.json) {
+        Output::Tables(format) => print_tables(&mut out, tallies, format),
+        Output::Csv => Ok(write_cells(tallies, &mut out)?),
+        Output::Json => print_json(&mut out, tallies),
+    }
+}
+
+/// One JSON object per cell.
+pub(crate) fn print_json(out: &mut impl Write, tallies: &[Tally]) -> anyhow::Result<()> {
+    for tally in tallies {
+        writeln!(out, "{}", serde_json::to_string(tally)?)?;
+    }
+    Ok(())
+}
+
+/// Cells, pairs of players over all games, and cross tables.
+pub(crate) fn print_tables(
+    out: &mut impl Write,
+    tallies: &[Tally],
+    format: Format,
+) -> anyhow::Result<()> {
+    let budget = one_budget(tallies);
+    if let Some(budget) = budget {
+        writeln!(out, "{budget} per move\n")?;
+    }
+    let table = score_table(tallies, budget.is_none());
+    writeln!(out, "{}", table.text(format))?;
+    let all = overall(tallies);
+    if !all.is_empty() {
+        writeln!(out, "{}", overall_table(&all).text(format))?;
+    }
+    for game in games(tallies) {
+        if let Some(cross) = Cross::of(tallies, &game) {
+            writeln!(out, "{}", cross.table().text(format))?;
         }
     }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon::games::board::{board_of, board_text};
+use agon::games::notation::Notation;
 use agon_engine::{Game, JointMove, MoveId, RoleId, State};
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
@@ -105,13 +106,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if machine.is_terminal() {
         bail!("the game is over in this position: there is nothing to search");
     }
-    let found = Found::search(&game, &mut *bot, &state, args)?;
+    let board = board_of(&game, sheet.about.as_ref());
+    let notation = Notation::new(&game, sheet.about.as_ref(), board.as_ref());
+    let found = Found::search(&game, &mut *bot, &state, &notation, args)?;
     let mut out = stdout().lock();
     if args.json {
         let object = found.json(&game, &stem(&sheet.name), &preset, args);
         writeln!(out, "{object}")?;
     } else {
-        found.show(&mut out, &game, &sheet, &preset, &state, args)?;
+        let title = title(&sheet.name, sheet.about.as_ref());
+        writeln!(out, "{title}: {preset}, seed {}", args.seed)?;
+        if let Some(board) = &board {
+            writeln!(out, "\n{}", board_text(&game, board, &state).trim_end())?;
+        }
+        found.show(&mut out, &game, &notation, &state, args)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -185,7 +193,13 @@ struct Found {
 }
 
 impl Found {
-    fn search(game: &Game, bot: &mut dyn Bot, state: &State, args: &Args) -> anyhow::Result<Found> {
+    fn search(
+        game: &Game,
+        bot: &mut dyn Bot,
+        state: &State,
+        notation: &Notation,
+        args: &Args,
+    ) -> anyhow::Result<Found> {
         let mut machine = game.machine();
         machine.load(state);
         let mut legal = Vec::new();
@@ -200,7 +214,7 @@ impl Found {
             .filter(|role| legal[role.idx()].len() > 1)
             .collect();
         let first = choosers.first().copied().unwrap_or(RoleId(0));
-        let decision = think(game, bot, state, first, args);
+        let decision = think(notation, bot, state, first, args);
         let stop = decision.report.stop;
         let account = match bot.account() {
             Some(account) if stop != Some(agon_search::StopReason::OnlyMove) => account,
@@ -208,7 +222,7 @@ impl Found {
                 let others = choosers
                     .iter()
                     .skip(1)
-                    .map(|&role| (role, think(game, bot, state, role, args)));
+                    .map(|&role| (role, think(notation, bot, state, role, args)));
                 let mut decisions: Vec<(RoleId, Decision)> = others.collect();
                 decisions.push((first, decision.clone()));
                 plain_account(&legal, &decisions)
@@ -276,20 +290,14 @@ impl Found {
         &self,
         out: &mut impl Write,
         game: &Game,
-        sheet: &Sheet,
-        preset: &Preset,
+        notation: &Notation,
         state: &State,
         args: &Args,
     ) -> anyhow::Result<()> {
-        let title = title(&sheet.name, sheet.about.as_ref());
-        writeln!(out, "{title}: {preset}, seed {}", args.seed)?;
-        if let Some(board) = board_of(game, sheet.about.as_ref()) {
-            writeln!(out, "\n{}", board_text(game, &board, state).trim_end())?;
-        }
         for (role, moves) in RoleId::all(game.n_roles()).zip(&self.account.roles) {
-            self.table(out, game, role, moves, args.all)?;
+            self.table(out, notation, &game.role_name(role), role, moves, args.all)?;
         }
-        self.line(out, game, state)?;
+        self.line(out, game, notation, state)?;
         self.summary(out)?;
         Ok(())
     }
@@ -297,22 +305,24 @@ impl Found {
     fn table(
         &self,
         out: &mut impl Write,
-        game: &Game,
+        notation: &Notation,
+        name: &str,
         role: RoleId,
         moves: &[MoveAccount],
         shows_all: bool,
     ) -> std::io::Result<()> {
-        let name = game.role_name(role);
         let best = self.account.best[role.idx()];
         if moves.len() <= 1 {
             return writeln!(
                 out,
                 "\n{name}: {} is the only move",
-                game.move_text(role, best)
+                notation.text(role, best)
             );
         }
         let columns = Columns::of(moves);
-        let texts: Vec<String> = moves.iter().map(|mv| game.move_text(role, mv.of)).collect();
+        let legal: Vec<MoveId> = moves.iter().map(|account| account.of).collect();
+        let choices = notation.choices(role, &legal);
+        let texts: Vec<&str> = legal.iter().filter_map(|&mv| choices.text(mv)).collect();
         let width = texts
             .iter()
             .map(|text| text.chars().count())
@@ -339,26 +349,19 @@ impl Found {
     }
 
     /// The principal line; of each step only the moves of roles that have a choice.
-    fn line(&self, out: &mut impl Write, game: &Game, state: &State) -> std::io::Result<()> {
+    fn line(
+        &self,
+        out: &mut impl Write,
+        game: &Game,
+        notation: &Notation,
+        state: &State,
+    ) -> std::io::Result<()> {
         let line = &self.account.line;
         if line.is_empty() {
             return Ok(());
         }
-        let mut machine = game.machine();
-        machine.load(state);
-        let mut words = Vec::new();
-        for joint in line.iter().take(MOST_LINE) {
-            let roles = RoleId::all(game.n_roles());
-            let choosers = roles.filter(|&role| machine.legal_moves(role).len() > 1);
-            let texts = choosers.map(|role| game.move_text(role, joint.of(role)));
-            let texts: Vec<String> = texts.collect();
-            words.push(if texts.is_empty() {
-                "-".to_owned()
-            } else {
-                texts.join(" / ")
-            });
-            machine.advance(joint);
-        }
+        let shown = &line[..line.len().min(MOST_LINE)];
+        let mut words = line_words(game, notation, state, shown);
         let rest = line.len().saturating_sub(MOST_LINE);
         if rest > 0 {
             words.push(format!("… {rest} more"));
@@ -476,7 +479,13 @@ impl Columns {
 }
 
 /// Searches for a role, and shows progress on a terminal.
-fn think(game: &Game, bot: &mut dyn Bot, state: &State, role: RoleId, args: &Args) -> Decision {
+fn think(
+    notation: &Notation,
+    bot: &mut dyn Bot,
+    state: &State,
+    role: RoleId,
+    args: &Args,
+) -> Decision {
     let is_counted = args.playouts.is_some() || args.transitions.is_some();
     let time = args.time.or((!is_counted).then_some(SECONDS));
     let limits = Limits {
@@ -493,7 +502,7 @@ fn think(game: &Game, bot: &mut dyn Bot, state: &State, role: RoleId, args: &Arg
             let best = report
                 .moves
                 .first()
-                .map(|best| format!("{} {:.1}", game.move_text(role, best.of), best.mean));
+                .map(|best| format!("{} {:.1}", notation.text(role, best.of), best.mean));
             eprint!(
                 "\r\x1b[K{} playouts  {}",
                 report.playouts,
@@ -507,7 +516,34 @@ fn think(game: &Game, bot: &mut dyn Bot, state: &State, role: RoleId, args: &Arg
     decision
 }
 
-/// The account of bots that keep nothing.
+/// The moves of a line, one text per step, of roles that have a choice.
+pub(crate) fn line_words(
+    game: &Game,
+    notation: &Notation,
+    state: &State,
+    line: &[JointMove],
+) -> Vec<String> {
+    let mut machine = game.machine();
+    machine.load(state);
+    let mut words = Vec::new();
+    for joint in line {
+        let mut texts = Vec::new();
+        for role in RoleId::all(game.n_roles()) {
+            let choices = notation.choices(role, machine.legal_moves(role));
+            if choices.len() > 1 {
+                texts.extend(choices.text(joint.of(role)).map(str::to_owned));
+            }
+        }
+        words.push(match texts.is_empty() {
+            true => "-".to_owned(),
+            false => texts.join(" / "),
+        });
+        machine.advance(joint);
+    }
+    words
+}
+
+/// The account of a bot that keeps none of its own.
 fn plain_account(legal: &[Vec<MoveId>], decisions: &[(RoleId, Decision)]) -> Account {
     let mut account = Account {
         roles: Vec::new(),

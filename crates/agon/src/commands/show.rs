@@ -182,7 +182,7 @@ fn compiled(
     let start = match program {
         Ok(program) => {
             let all = program.fluents.iter();
-            let all: Vec<String> = all.map(|of| program.term_text(of.term)).collect();
+            let all: Vec<String> = all.map(|fluent| program.term_text(fluent.term)).collect();
             let game = Arc::new(Grounded::new(program, &Pass::ALL));
             times.push(("network", before.elapsed()));
             line(&mut text, "engine", "scalar");
@@ -254,8 +254,8 @@ impl Start {
             line(text, if idx == 0 { "begins" } else { "" }, row);
         }
         let is_drawn = |fluent: &String| {
-            let of = |name: &str| fluent.starts_with(&format!("({name} "));
-            board.layers.iter().any(|layer| of(&layer.fluent))
+            let is_named = |name: &str| fluent.starts_with(&format!("({name} "));
+            board.layers.iter().any(|layer| is_named(&layer.fluent))
         };
         let others: Vec<String> = self
             .fluents
@@ -278,9 +278,14 @@ fn glyph_names(board: &Board) -> String {
     const MOST: usize = 16;
     let mut names = Vec::new();
     // A layer of sixty contents is a counter or a number of cells: its characters tell nobody anything.
-    for layer in board.layers.iter().rev().filter(|of| of.glyphs.len() <= 60) {
+    for layer in board
+        .layers
+        .iter()
+        .rev()
+        .filter(|layer| layer.glyphs.len() <= 60)
+    {
         let of_contents = layer.glyphs.iter();
-        names.extend(of_contents.map(|(of, glyph)| format!("{glyph} {of}")));
+        names.extend(of_contents.map(|(content, glyph)| format!("{glyph} {content}")));
         let of_fluent = layer.glyph.iter();
         names.extend(of_fluent.map(|glyph| format!("{glyph} {}", layer.fluent)));
     }
@@ -313,7 +318,11 @@ fn ground_lines(text: &mut String, program: &GroundProgram) {
 }
 
 fn network_lines(text: &mut String, optimized: &Optimized) {
-    let n_loops: usize = optimized.networks.iter().map(|of| of.loops.len()).sum();
+    let n_loops: usize = optimized
+        .networks
+        .iter()
+        .map(|network| network.loops.len())
+        .sum();
     line(text, "phases", &optimized.phases.len().to_string());
     line(text, "loops", &n_loops.to_string());
     let head = format!(
@@ -383,7 +392,7 @@ fn networks(game: &Grounded) -> String {
 fn input_names(program: &GroundProgram) -> Vec<String> {
     let of_role = |role: &agon_ground::Role| -> Vec<String> {
         let moves = role.moves.iter();
-        moves.map(|of| program.atom_text(of.does)).collect()
+        moves.map(|mv| program.atom_text(mv.does)).collect()
     };
     program.roles.iter().flat_map(of_role).collect()
 }
@@ -446,7 +455,7 @@ impl Dot<'_> {
                     (program.term_text(term), "box")
                 }
                 Node::Input(input) => (inputs[input as usize].clone(), "invhouse"),
-                Node::Loop(of) => (format!("loop {of}"), "diamond"),
+                Node::Loop(idx) => (format!("loop {idx}"), "diamond"),
                 Node::And(_) => ("&".to_owned(), "circle"),
             };
             self.node(&name(node), &label, shape);
@@ -464,23 +473,23 @@ impl Dot<'_> {
             self.output(signal, &format!("next{base}"), &format!("(next {term})"));
         }
         for (idx, role) in network.roles.iter().enumerate() {
-            for (of, &signal) in role.legal.iter().enumerate() {
-                let input = role.first_input as usize + of;
+            for (mv, &signal) in role.legal.iter().enumerate() {
+                let input = role.first_input as usize + mv;
                 let label = inputs[input].replacen("(does", "(legal", 1);
                 self.output(signal, &format!("legal{input}"), &label);
             }
             let values = &program.roles[idx].goals;
-            for (of, &signal) in role.goals.iter().enumerate() {
+            for (goal, &signal) in role.goals.iter().enumerate() {
                 let role = program.term_text(program.roles[idx].name);
-                let label = format!("(goal {role} {})", program.term_text(values[of].value));
-                self.output(signal, &format!("goal{idx}_{of}"), &label);
+                let label = format!("(goal {role} {})", program.term_text(values[goal].value));
+                self.output(signal, &format!("goal{idx}_{goal}"), &label);
             }
         }
-        for (of, &signal) in network.loops.iter().enumerate() {
+        for (idx, &signal) in network.loops.iter().enumerate() {
             self.output(
                 signal,
-                &format!("define{of}"),
-                &format!("loop {of} becomes"),
+                &format!("define{idx}"),
+                &format!("loop {idx} becomes"),
             );
         }
         self.output(network.terminal, "terminal", "terminal");

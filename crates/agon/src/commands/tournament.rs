@@ -1,7 +1,7 @@
-//! `agon tournament`: many matches between players, of this process or elsewhere.
+//! `agon tournament`: many matches between presets and remote players.
 //!
-//! Results are kept as they come. A tournament that is started again plays only what is missing, and with a budget in playouts
-//! or transitions what is printed on standard output depends on nothing but the file.
+//! Results are stored as they come. A tournament that is started again plays only the missing matches. Several processes
+//! can share one store. With a budget in playouts or transitions, standard output depends only on the tournament file.
 
 use std::fs;
 use std::io::{Write, stdout};
@@ -16,16 +16,18 @@ use agon_gdl::Limits;
 use agon_ground::GroundLimits;
 use agon_protocol::StopFlag;
 use agon_tournament::{
-    Budget, Cell, Cross, Ended, Format, Outcome, Plan, Sheet, Standing, Store, Tally, games,
-    one_budget, overall, overall_table, run as play, score_table,
+    AbsentPlayer, Budget, Cell, Ended, Format, Outcome, Plan, Sheet, Standing, Store, Tally,
+    run as play, write_cells,
 };
 use anyhow::Context;
 
 use crate::commands::bench::stem;
+use crate::commands::report::{print_json, print_tables};
 use crate::progress::{ProgressShow, time};
 use crate::sheet;
+use crate::terminal;
 
-/// Play many matches and show mean scores
+/// Play many matches between players and show mean scores
 #[derive(clap::Args)]
 #[command(after_help = "A tournament file:
   games = [\"connect_four\", \"path/to/own.kif\"]
@@ -33,29 +35,35 @@ use crate::sheet;
   pairs = \"all\"                  # or \"first-vs-rest\", or [[\"agon\", \"mc\"], [\"agon\", \"legal\"]]
   games_per_pair = 100           # each player has each seat equally often
   budget = { playouts = 1000 }   # or transitions, seconds, random_games; [100, 1000] for several
-  start_clock = 1.0              # seconds to prepare, where there is a clock
-  play_clock = 5                 # seconds per move of players elsewhere
+  start_clock = 1.0              # seconds of the start clock, where there is a clock
+  play_clock = 5                 # seconds per move of remote players
   seed = 1
-  stop = { sprt = { elo0 = 0, elo1 = 30 } }                        # a cell ends when this is answered
+  stop = { sprt = { elo0 = 0, elo1 = 30 } }                        # ends a cell when the test has a result
   grid = [{ player = \"cadia-2009\", exploration = [20, 40, 80] }]   # more players
+
+Results are stored as they come, and the same command goes on where it was stopped. Several processes can run the same
+tournament on one store; they share the matches. A match with a player that cannot be reached, or that does not answer
+START, is void: it is not stored, and the next run tries it again. A player that stops answering during a match forfeits it.
+
+Exit code: 0 if all matches have a result, 1 if some are missing, 2 if the command or the file is wrong.
 
 Examples:
   agon tournament breakthrough.toml
   agon tournament breakthrough.toml --store results.sqlite --threads 1
   agon report results.sqlite --plots pictures/")]
 pub(crate) struct Args {
-    /// The tournament
+    /// The tournament file
     file: PathBuf,
-    /// Where results are kept [default: the name of FILE with .sqlite]
+    /// Store of results [default: the name of FILE with .sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Forget the results of this tournament and begin again
+    /// Delete the results of this tournament and start again
     #[arg(long)]
     fresh: bool,
-    /// Matches at a time [default: one per core]
+    /// Number of matches at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
-    /// How the table is written
+    /// Format of the table
     #[arg(long, value_enum, default_value_t = Shape::Terminal)]
     format: Shape,
     /// Print one JSON object per game, pair and budget instead of a table
@@ -63,28 +71,39 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How tables are written.
+/// The format of tables.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Shape {
-    /// For people at a terminal
+    /// Columns for a terminal
     Terminal,
-    /// As Markdown
+    /// Markdown
     Markdown,
-    /// As comma-separated values
+    /// Comma-separated values
     Csv,
-    /// As JSON, one object per line
+    /// JSON, one object per line
+    Json,
+}
+
+/// What is printed on standard output.
+#[derive(Clone, Copy)]
+pub(crate) enum Output {
+    /// Tables for people
+    Tables(Format),
+    /// Comma-separated values
+    Csv,
+    /// JSON, one object per line
     Json,
 }
 
 impl Shape {
-    /// The format of tables; `None` if it is JSON.
-    pub(crate) fn format(self, is_json: bool) -> Option<Format> {
+    /// What is printed; `--json` goes before `--format`.
+    pub(crate) fn output(self, is_json: bool) -> Output {
         match self {
-            _ if is_json => None,
-            Shape::Terminal => Some(Format::Terminal),
-            Shape::Markdown => Some(Format::Markdown),
-            Shape::Csv => Some(Format::Csv),
-            Shape::Json => None,
+            _ if is_json => Output::Json,
+            Shape::Terminal => Output::Tables(Format::Terminal(terminal::width())),
+            Shape::Markdown => Output::Tables(Format::Markdown),
+            Shape::Csv => Output::Csv,
+            Shape::Json => Output::Json,
         }
     }
 }
@@ -92,8 +111,9 @@ impl Shape {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let path = args.file.display();
     let text = fs::read_to_string(&args.file).with_context(|| format!("cannot read {path}"))?;
-    let plan = Plan::read(&text).with_context(|| format!("{path} is no tournament"))?;
-    // What is wrong with players and clocks is said before games are compiled.
+    let plan =
+        Plan::read(&text).with_context(|| format!("{path} is not a valid tournament file"))?;
+    // Errors in players and clocks are reported before games are compiled.
     plan.contestants()?;
     plan.terms()?;
     let folder = args.file.parent();
@@ -107,11 +127,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let default = || args.file.with_extension("sqlite");
     let store = args.store.clone().unwrap_or_else(default);
     let outcome = run_cells(&cells, &store, args.fresh, args.threads)?;
-    print(&outcome, args.format.format(args.json))?;
+    print(&outcome, args.format.output(args.json))?;
     Ok(exit_code(&outcome))
 }
 
-/// Finds and compiles a game: a file, from here or from a folder, or a built-in game.
+/// Finds and compiles a game: a file in the current folder or in `folder`, or a built-in game.
 pub(crate) fn compile(game: &str, folder: Option<&Path>) -> anyhow::Result<Arc<Sheet>> {
     let beside = folder.map(|folder| folder.join(game));
     let beside = beside.filter(|path| !Path::new(game).exists() && path.is_file());
@@ -123,7 +143,7 @@ pub(crate) fn compile(game: &str, folder: Option<&Path>) -> anyhow::Result<Arc<S
     Ok(Arc::new(Sheet::new(&stem(&sheet.name), Arc::new(compiled))))
 }
 
-/// Plays what is missing of cells, shows how it goes, and says what went wrong.
+/// Plays the missing matches of cells, shows the progress, and reports failures.
 pub(crate) fn run_cells(
     cells: &[Cell],
     path: &Path,
@@ -158,17 +178,20 @@ pub(crate) fn run_cells(
     let outcome = outcome?;
     for failure in &outcome.failures {
         let fixture = cells[failure.cell].fixture(failure.index);
-        let [first, second] = fixture.players.map(|of| of.name);
+        let [first, second] = fixture.players.map(|player| player.name);
         eprintln!(
-            "agon: {}, {first} – {second}, match {} broke down: {}",
+            "agon: {}, {first} – {second}, match {} failed: {}",
             fixture.game, failure.index, failure.reason
         );
     }
+    for absent in &outcome.absent {
+        eprintln!("agon: {}", absence_words(absent));
+    }
     if stop.is_raised() {
-        eprintln!("agon: stopped; the same command goes on from here");
+        eprintln!("agon: stopped; run the same command again to go on");
     }
     eprintln!(
-        "{} matches played in {} on {n_threads} thread{}, kept in {}",
+        "{} matches played in {} on {n_threads} thread{}, stored in {}",
         outcome.n_played,
         time(started.elapsed()),
         if n_threads == 1 { "" } else { "s" },
@@ -177,19 +200,39 @@ pub(crate) fn run_cells(
     Ok(outcome)
 }
 
-/// 1 if something is missing.
+/// A player that was not there, and what to do about it.
+fn absence_words(absent: &AbsentPlayer) -> String {
+    let AbsentPlayer {
+        player,
+        cause,
+        n_void,
+        n_missing,
+    } = absent;
+    let plural = |n: usize| if n == 1 { "match is" } else { "matches are" };
+    let times = match n_void {
+        1 => "1 attempt".to_owned(),
+        n => format!("{n} attempts"),
+    };
+    format!(
+        "{player}: {cause} ({times}); {n_missing} {} missing and not counted: start the player and run the same command again",
+        plural(*n_missing)
+    )
+}
+
+/// 1 if matches are missing.
 pub(crate) fn exit_code(outcome: &Outcome) -> ExitCode {
-    let is_complete = outcome.standings.iter().all(|of| of.ended().is_some());
+    let is_complete = outcome
+        .standings
+        .iter()
+        .all(|standing| standing.ended().is_some());
     ExitCode::from(u8::from(!is_complete))
 }
 
-/// Players elsewhere know whole seconds only.
+/// Remote players have clocks of whole seconds only.
 fn warn_of_clocks(cells: &[Cell]) {
     let is_remote = |cell: &&Cell| {
-        cell.fixture(0)
-            .players
-            .iter()
-            .any(|of| of.is == "elsewhere")
+        let pair = [&cell.pair.first, &cell.pair.second];
+        pair.iter().any(|entrant| entrant.address().is_some())
     };
     let Some(cell) = cells.iter().find(is_remote) else {
         return;
@@ -200,38 +243,33 @@ fn warn_of_clocks(cells: &[Cell]) {
     match cell.budget {
         Budget::Seconds(seconds) if seconds.fract() == 0.0 => {}
         Budget::Seconds(_) => eprintln!(
-            "agon: players elsewhere know whole seconds only: theirs are rounded up; play_clock sets them"
+            "agon: clocks of remote players are whole seconds: theirs are rounded up; set play_clock to choose"
         ),
         _ => {
             eprintln!(
-                "agon: players elsewhere know clocks only: they have 1 s; play_clock sets it"
+                "agon: remote players have a clock instead of a budget: 1 s per move; set play_clock to change it"
             );
         }
     }
 }
 
-fn print(outcome: &Outcome, format: Option<Format>) -> anyhow::Result<()> {
-    let tally = |of: &Standing| Tally::of(&of.counted()).map(Tally::without_times);
+fn print(outcome: &Outcome, output: Output) -> anyhow::Result<()> {
+    let tally = |standing: &Standing| Tally::of(&standing.counted()).map(Tally::without_times);
     let tallies: Vec<Tally> = outcome.standings.iter().filter_map(tally).collect();
     let mut out = stdout().lock();
-    let Some(format) = format else {
-        for tally in &tallies {
-            writeln!(out, "{}", serde_json::to_string(tally)?)?;
-        }
-        return Ok(());
-    };
-    print_tables(&mut out, &tallies, format)?;
-    if format == Format::Csv {
-        return Ok(());
+    match output {
+        Output::Json => return print_json(&mut out, &tallies),
+        Output::Csv => return Ok(write_cells(&tallies, &mut out)?),
+        Output::Tables(format) => print_tables(&mut out, &tallies, format)?,
     }
     let counted: usize = outcome.standings.iter().map(Standing::n_counted).sum();
-    let is_early = |of: &&Standing| matches!(of.ended(), Some(Ended::Sprt(_)));
+    let is_early = |standing: &&Standing| matches!(standing.ended(), Some(Ended::Sprt(_)));
     let n_early = outcome.standings.iter().filter(is_early).count();
     if n_early > 0 {
         let n_cells = outcome.standings.len();
         writeln!(
             out,
-            "{n_early} of {n_cells} cells ended early, with an answer"
+            "{n_early} of {n_cells} cells ended early, with a result of the sequential test"
         )?;
     }
     writeln!(
@@ -239,33 +277,12 @@ fn print(outcome: &Outcome, format: Option<Format>) -> anyhow::Result<()> {
         "{counted} matches, {} of them played now",
         outcome.n_played
     )?;
-    Ok(())
-}
-
-/// Cells, pairs over all games, and cross tables.
-pub(crate) fn print_tables(
-    out: &mut impl Write,
-    tallies: &[Tally],
-    format: Format,
-) -> anyhow::Result<()> {
-    if format == Format::Csv {
-        write!(out, "{}", score_table(tallies, true).text(format))?;
-        return Ok(());
-    }
-    let budget = one_budget(tallies);
-    if let Some(budget) = budget {
-        writeln!(out, "{budget} per move\n")?;
-    }
-    let table = score_table(tallies, budget.is_none());
-    writeln!(out, "{}", table.text(format))?;
-    let all = overall(tallies);
-    if !all.is_empty() {
-        writeln!(out, "{}", overall_table(&all).text(format))?;
-    }
-    for game in games(tallies) {
-        if let Some(cross) = Cross::of(tallies, &game) {
-            writeln!(out, "{}", cross.table().text(format))?;
-        }
+    for absent in &outcome.absent {
+        writeln!(
+            out,
+            "{} missing: {}: {}",
+            absent.n_missing, absent.player, absent.cause
+        )?;
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! The compiled form of a game: procedures, their plans, and the steps of a plan.
 //!
-//! A procedure is a predicate together with which of its arguments the caller gives ([`Mode::Bound`]), wants
-//! ([`Mode::Free`]) or does not care for ([`Mode::Ignored`]). A call of it is a tuple of bound values; its answers are
-//! tuples of free values. Each clause that may apply is one [`Plan`]: match the bound values against the head, take the
-//! steps in order, emit the free values. Variables live in the slots of a frame; which step binds which variable is
-//! known here, so that nothing needs to be undone when evaluation backtracks.
+//! A procedure is a predicate with a mode for each argument: given by the caller ([`Mode::Bound`]), computed
+//! ([`Mode::Free`]) or not needed ([`Mode::Ignored`]). A call is a tuple of bound values; its answers are tuples of
+//! free values. Each clause that may apply is one [`Plan`]: match the bound values against the head, run the steps in
+//! order, emit the free values. Variables live in the slots of a frame. The compiler decides which step binds which
+//! variable, so nothing needs to be undone when evaluation backtracks.
 //!
-//! Immutable and shared between threads. Made by `plan`, run by `evaluate`.
+//! The code is immutable and shared between threads. It is made by `plan` and run by `evaluate`.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ use super::facts::FactIndex;
 use super::program::Level;
 use super::terms::{FunctorId, TermId};
 
-/// A predicate as it is called.
+/// A predicate with the modes of its arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ProcedureId(pub(crate) u32);
 
@@ -24,30 +24,30 @@ impl ProcedureId {
     }
 }
 
-/// A clause as it is run.
+/// A compiled clause.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct PlanId(pub(crate) u32);
 
-/// Facts by some of their arguments.
+/// An index of facts by some of their arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct FactIndexId(pub(crate) u32);
 
-/// Fluents of a state by some of their arguments.
+/// An index of the fluents of a state by some of their arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct FluentIndexId(pub(crate) u32);
 
-/// What a caller does with an argument.
+/// The mode of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Mode {
-    /// Gives it.
+    /// The caller gives the value.
     Bound,
-    /// Wants all its values.
+    /// The caller wants all values.
     Free,
-    /// Wants to know only that there is one.
+    /// The caller needs only that a value exists.
     Ignored,
 }
 
-/// Everything that is compiled.
+/// All compiled code of a game.
 #[derive(Default)]
 pub(crate) struct Code {
     pub(crate) procedures: Vec<Procedure>,
@@ -57,18 +57,18 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// All procedures, the entries first.
+    /// All procedures; the entries come first.
     pub(crate) fn procedure_ids(&self) -> impl Iterator<Item = ProcedureId> + use<> {
         (0..self.procedures.len() as u32).map(ProcedureId)
     }
 }
 
-/// A predicate as it is called.
+/// A predicate compiled for one combination of modes.
 pub(crate) struct Procedure {
     pub(crate) level: Level,
     pub(crate) n_bound: usize,
     pub(crate) n_free: usize,
-    /// Plans for all calls, then plans for calls with a given value at the dispatch place.
+    /// Plans for all calls, then plans for calls with a given value at the dispatch position.
     pub(crate) plans: Box<[PlanId]>,
     pub(crate) n_general: u32,
     pub(crate) dispatch: Option<Dispatch>,
@@ -76,14 +76,14 @@ pub(crate) struct Procedure {
 
 /// Plans sorted by a bound value.
 pub(crate) struct Dispatch {
-    /// Which of the bound values.
+    /// The position among the bound values.
     pub(crate) place: usize,
     /// The range of plans for each value.
     pub(crate) ranges: FxHashMap<u32, (u32, u32)>,
 }
 
 impl Procedure {
-    /// The range of plans for the very values of a call, to be tried before the general ones.
+    /// The range of plans for the values of this call, to be tried before the general ones.
     pub(crate) fn special(&self, key: &[u32]) -> (u32, u32) {
         let dispatch = self.dispatch.as_ref();
         let range = dispatch.and_then(|Dispatch { place, ranges }| ranges.get(&key[*place]));
@@ -91,23 +91,23 @@ impl Procedure {
     }
 }
 
-/// Which arguments of which fluents an index goes by.
+/// The functor and arguments that an index uses as its key.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FluentKey {
     pub(crate) functor: FunctorId,
     pub(crate) places: Box<[usize]>,
 }
 
-/// A clause as it is run.
+/// A compiled clause.
 pub(crate) struct Plan {
     /// Matches the bound values of a call.
     pub(crate) head: Box<[Column]>,
     pub(crate) steps: Box<[Step]>,
-    /// Where to go on from each step that fails or is used up.
+    /// Where to continue after each step that fails or is exhausted.
     pub(crate) jumps: Box<[Jump]>,
     /// The free values of an answer.
     pub(crate) emit: Box<[Arg]>,
-    /// Where to go on after an answer: to the last step whose choice can change the answer.
+    /// Where to continue after an answer: at the last step whose choice can change the answer.
     pub(crate) after_emit: i32,
     pub(crate) n_variables: usize,
     /// Variables, then two cursors per step.
@@ -115,16 +115,16 @@ pub(crate) struct Plan {
     pub(crate) line: u32,
 }
 
-/// Steps to go back to; −1 if the plan is done.
+/// Steps to backtrack to; −1 if the plan is done.
 #[derive(Clone, Copy)]
 pub(crate) struct Jump {
-    /// The last step with a choice: where to go when the choices of this one are used up.
+    /// The last step with a choice: the target when the choices of this step are exhausted.
     pub(crate) back: i32,
-    /// The last choice that this step depends on: where to go when it has no solution at all.
+    /// The last choice that this step depends on: the target when it has no solution at all.
     pub(crate) fail: i32,
 }
 
-/// A value to be looked up or built; its variables are bound.
+/// A value to look up or build; its variables are bound.
 #[derive(Clone, Debug)]
 pub(crate) enum Arg {
     Value(TermId),
@@ -132,18 +132,18 @@ pub(crate) enum Arg {
     Build(FunctorId, Box<[Arg]>),
 }
 
-/// What to do with a value that is met.
+/// How to match a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Column {
-    /// Nothing.
+    /// Ignore it.
     Skip,
-    /// Put it into the slot.
+    /// Store it in the slot.
     Bind(u32),
-    /// It must be what is in the slot.
+    /// It must equal the value in the slot.
     Same(u32),
-    /// It must be this.
+    /// It must equal this term.
     Is(TermId),
-    /// It must be a compound term whose arguments pass.
+    /// It must be a compound term whose arguments match.
     Shape(FunctorId, Box<[Column]>),
 }
 
@@ -151,11 +151,11 @@ pub(crate) enum Column {
 pub(crate) enum Step {
     /// The values differ.
     Distinct(Arg, Arg),
-    /// The values are the same.
+    /// The values are equal.
     Equal(Arg, Arg),
-    /// The value passes.
+    /// The value matches.
     Match(Arg, Column),
-    /// The fact is there, or with `negated` is not.
+    /// The fact exists, or with `negated` does not.
     Fact {
         index: FactIndexId,
         key: Box<[Arg]>,
@@ -185,7 +185,7 @@ pub(crate) enum Step {
     },
     /// Each fluent.
     AllFluents { column: Column, cursor: u32 },
-    /// The move of this role passes, or with `negated` does not.
+    /// The move of this role matches, or with `negated` does not.
     Doing {
         role: Arg,
         column: Column,

@@ -1,17 +1,17 @@
-//! What can keep the interpreter from an answer, and the bounds it works in.
+//! Errors and limits of the interpreter.
 
 use std::error::Error;
 use std::fmt;
 
-/// Bounds on the work for one question (the legal moves of a role, the next state, …). The defaults are far above what
-/// any real rulesheet needs, and low enough that a hostile one ends in seconds.
+/// Limits on the work for one query (the legal moves of a role, the next state, …). The defaults are far above what
+/// real rulesheets need, and low enough that a hostile one ends within seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most steps of inference.
+    /// Maximum number of inference steps.
     pub steps: u64,
-    /// Most new calls, answers and waiting conditions.
+    /// Maximum number of new calls, answers and waiting conditions.
     pub tuples: usize,
-    /// Most different ground terms over all states.
+    /// Maximum number of distinct ground terms over all states.
     pub terms: usize,
 }
 
@@ -25,10 +25,10 @@ impl Default for Limits {
     }
 }
 
-/// What a budget was spent on.
+/// A resource that is limited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
-    /// Steps of inference: see [`Limits::steps`].
+    /// Inference steps: see [`Limits::steps`].
     Steps,
     /// Answers: see [`Limits::tuples`].
     Tuples,
@@ -39,21 +39,21 @@ pub enum Resource {
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Resource::Steps => "steps of inference",
+            Resource::Steps => "inference steps",
             Resource::Tuples => "derived facts",
             Resource::Terms => "different terms",
         })
     }
 }
 
-/// Why the interpreter has no answer. The machine that gave it stays usable.
+/// Why the interpreter has no answer. The machine that reported it stays usable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum InterpreterError {
-    /// The question needs more than the [`Limits`] allow.
+    /// The query needs more than the [`Limits`] allow.
     Budget {
-        /// Line of the rule at work when the budget ran out.
+        /// Line of the rule that was being evaluated.
         line: u32,
-        /// What ran out.
+        /// The exhausted resource.
         resource: Resource,
     },
     /// Whether a condition holds depends on its own negation.
@@ -61,8 +61,8 @@ pub enum InterpreterError {
         /// Line of the rule with the negation.
         line: u32,
     },
-    /// A variable of a rule stays without a value in every order of its conditions. [`agon_gdl::check`] refuses such
-    /// rules, so this is a flaw of ours, not of the sheet.
+    /// A variable of a rule is unbound in every order of its conditions. [`agon_gdl::check`] rejects such rules, so
+    /// this is a bug in Agon, not in the sheet.
     Unsafe {
         /// Line of the rule.
         line: u32,
@@ -77,20 +77,17 @@ impl fmt::Display for InterpreterError {
             InterpreterError::Budget { line, resource } => {
                 write!(
                     f,
-                    "too many {resource}; the rule in line {line} was at work when the budget ran out"
+                    "the interpreter exceeded its limit on {resource} while evaluating the rule on line {line}"
                 )
             }
             InterpreterError::NegativeLoop { line } => {
                 write!(
                     f,
-                    "the negation in the rule in line {line} depends on its own outcome"
+                    "the negation in the rule on line {line} depends on its own result"
                 )
             }
             InterpreterError::Unsafe { line } => {
-                write!(
-                    f,
-                    "a variable of the rule in line {line} never gets a value"
-                )
+                write!(f, "a variable of the rule on line {line} is never bound")
             }
             InterpreterError::TooManyRoles => f.write_str("the game has more than 65535 roles"),
         }

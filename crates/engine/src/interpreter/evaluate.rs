@@ -1,18 +1,19 @@
-//! Answers calls: tabled, goal-directed, on an explicit stack.
+//! Evaluates calls: tabled and goal-directed, on an explicit stack.
 //!
-//! A call that was never made gets a frame and tries its plans; whoever made it waits below on the stack and then reads
-//! the finished table. Calls that depend on each other are found as Tarjan finds strongly connected components: every
-//! active call has a place, every frame the lowest place it depends on. A plan that reads all answers of an active call
-//! is parked there with its variables. The lowest call of such a set is its leader: when its own plans are used up it
-//! wakes parked plans that have answers to read, until none is left, and then all calls of the set are complete. So each
-//! parked plan reads each answer exactly once, which is what semi-naive iteration does for rules.
+//! A new call gets a frame and tries its plans; its caller waits below on the stack and then reads the finished table.
+//! Mutually dependent calls are found with Tarjan's algorithm for strongly connected components: every active call has
+//! a place in the order of activation, and every frame records the lowest place that it depends on. A plan that has
+//! read all answers of an active call is parked there with its variables. The lowest call of such a set is its leader:
+//! when its own plans are exhausted it wakes parked plans that have answers to read, until there are none, and then all
+//! calls of the set are complete. Each parked plan therefore reads each answer exactly once, as in semi-naive
+//! iteration.
 //!
-//! A call that wants no values is complete with its first answer; whatever was begun only for its sake is given up.
-//! A negated call must be complete to be judged: the demand is on the very call with its values, not on the name of the
-//! predicate, so sheets that are stratified only once variables are gone are fine. If a negated call is active, it
-//! depends on the rule that negates it: [`InterpreterError::NegativeLoop`].
+//! A call that needs no values is complete after its first answer; calls that were started only for it are abandoned. A
+//! negated call must be complete before it is used. This applies to the particular call with its values, not to the
+//! name of the predicate, so sheets that are stratified only after grounding are accepted. If a negated call is active,
+//! it depends on the rule that negates it: [`InterpreterError::NegativeLoop`].
 //!
-//! Nothing here recurses on the depth of a derivation, so a chain of any length is only a matter of memory.
+//! Nothing here recurses on the depth of a derivation, so the length of a chain is limited only by memory.
 //!
 //! - Chen and Warren 1996, Tabled Evaluation with Delaying for General Logic Programs (SLG resolution)
 //! - Sagonas and Swift 1998, An Abstract Machine for Tabled Execution (completion of sets of calls)
@@ -26,24 +27,24 @@ use super::tables::{Status, TableId, Tables, Waiter};
 use super::terms::{SharedTerms, TermId, Terms};
 use super::values::{Builder, find, find_all, match_all, matches};
 
-/// Answers one question on a memory.
+/// Evaluates one query on a memory.
 pub(crate) struct Evaluator<'a> {
     // Constant.
     code: &'a Code,
     roles: &'a [TermId],
     shared: &'a SharedTerms,
     limits: Limits,
-    // Changed by this question.
+    // Changed by this query.
     memory: &'a mut Memory,
     steps_left: u64,
     tuples_left: usize,
 }
 
-/// Why the plan of a frame stopped.
+/// Why the plan of a frame paused.
 enum Pause {
-    /// It is used up.
+    /// It is exhausted.
     Done,
-    /// It needs a call that now stands above it on the stack.
+    /// It needs a call, which is now above it on the stack.
     Called,
     /// The call of the frame has all its answers.
     Answered,
@@ -109,7 +110,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// Begins work on a fresh call.
+    /// Starts work on a fresh call.
     fn push(&mut self, table: TableId) {
         let plans =
             self.code.procedures[table.procedure.idx()].special(self.memory.tables.key(table));
@@ -176,7 +177,7 @@ impl<'a> Evaluator<'a> {
         frame.waiter = None;
     }
 
-    /// Runs the plan of the topmost frame until it is used up or needs a call.
+    /// Runs the plan of the topmost frame until it is exhausted or needs a call.
     fn execute(&mut self) -> Result<Pause, InterpreterError> {
         let Evaluator {
             code,
@@ -201,7 +202,7 @@ impl<'a> Evaluator<'a> {
         let mut step_idx = frame.step;
         let mut is_entering = frame.is_entering;
         loop {
-            // Step 1. Pay.
+            // Step 1. Count the step against the limit.
             if self.steps_left == 0 {
                 return Err(InterpreterError::Budget {
                     line: plan.line,
@@ -210,7 +211,7 @@ impl<'a> Evaluator<'a> {
             }
             self.steps_left -= 1;
 
-            // Step 2. All conditions hold: note the answer and go back to the last choice that can change it.
+            // Step 2. All conditions hold: record the answer and backtrack to the last choice that can change it.
             let Some(step) = plan.steps.get(step_idx as usize) else {
                 let mut builder = Builder {
                     terms,
@@ -435,7 +436,7 @@ impl<'a> Evaluator<'a> {
                                 &mut stacks.saved,
                                 &slots[..plan.n_variables],
                             );
-                            // Parked, not failed: other choices before this step must be tried too.
+                            // The plan is parked, but has not failed: other choices before this step must be tried too.
                             if jump.back < frame.floor {
                                 return Ok(Pause::Done);
                             }
@@ -515,7 +516,7 @@ impl<'a> Evaluator<'a> {
                 }
             };
 
-            // Step 4. Go on, or back: to the choice that this step depends on if it never held.
+            // Step 4. Continue, or backtrack to the choice that this step depends on if it never held.
             if holds {
                 step_idx += 1;
                 is_entering = true;
@@ -530,19 +531,20 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The plan of the topmost frame is used up.
+    /// Ends the plan of the topmost frame, which is exhausted.
     fn stop_plan(&mut self) {
         let Some(frame) = self.memory.stacks.frames.last_mut() else {
             return;
         };
         frame.is_running = false;
-        // A woken plan that went back beyond the step it waited at has no use for further answers.
+        // A woken plan that backtracked beyond the step where it waited does not need further answers.
         if let Some((waited, idx)) = frame.waiter.take() {
             self.memory.tables.get_mut(waited).waiters[idx as usize].n_read = Waiter::DONE;
         }
     }
 
-    /// The plans of the topmost call are used up: if it leads its set, wakes a parked plan or completes the set.
+    /// Handles a topmost call whose plans are exhausted: if it is the leader of its set, wakes a parked plan or
+    /// completes the set.
     fn wake_or_finish(&mut self) {
         let Memory {
             ref mut tables,
@@ -583,7 +585,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Lets the topmost frame run a parked plan.
+    /// Makes the topmost frame run a parked plan.
     fn wake(&mut self, waited: TableId, idx: u32) {
         let Memory {
             ref mut tables,
@@ -616,7 +618,7 @@ impl<'a> Evaluator<'a> {
         frame.floor = frame.step;
     }
 
-    /// The topmost call depends on one below, whose leader will complete both.
+    /// Leaves the topmost call to a call below that it depends on, whose leader will complete both.
     fn leave_to_leader(&mut self) {
         let stacks = &mut self.memory.stacks;
         let Some(frame) = stacks.frames.pop() else {
@@ -627,7 +629,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The topmost call and all that depend on it have all their answers.
+    /// Completes the topmost call and all that depend on it: they have all their answers.
     fn complete(&mut self) {
         let Memory {
             ref mut tables,
@@ -644,7 +646,8 @@ impl<'a> Evaluator<'a> {
         stacks.saved.truncate(frame.saved_base);
     }
 
-    /// The topmost call has the one answer it can have. What was begun for its sake and is not complete is given up.
+    /// Completes the topmost call with the only answer it can have. Incomplete calls that were started for it are
+    /// abandoned.
     fn finish_answered(&mut self) {
         let Memory {
             ref mut tables,
@@ -662,7 +665,7 @@ impl<'a> Evaluator<'a> {
         stacks.saved.truncate(frame.saved_base);
     }
 
-    /// Gives up the question; what is complete stays known.
+    /// Abandons the query; complete tables are kept.
     fn abandon(&mut self) {
         let Memory {
             ref mut tables,
@@ -680,7 +683,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Parks the plan of a frame at a step until the call has more answers than were read.
+/// Parks the plan of a frame at a step until the call has more answers than it has read.
 fn park(
     tables: &mut Tables,
     waited: TableId,
@@ -717,7 +720,7 @@ fn pay(tuples_left: &mut usize, plan: &Plan) -> Result<(), InterpreterError> {
     Ok(())
 }
 
-/// The next fluent from a place on that passes, and the place behind it.
+/// The next matching fluent from a position on, and the position after it.
 fn next_fluent(
     fluents: &Fluents,
     start: u32,

@@ -1,7 +1,7 @@
-//! Facts by some of their arguments, made once.
+//! Indexes of facts by some of their arguments, built once.
 //!
-//! An index answers one kind of question: given these arguments, what are those? It holds only the arguments asked for,
-//! each combination once, in the order of the sheet.
+//! An index answers one kind of query: the values of some arguments, given the values of others. It contains only the
+//! wanted arguments, each combination once, in the order of the sheet.
 
 use super::tuples::Tuples;
 
@@ -9,9 +9,9 @@ use super::tuples::Tuples;
 #[derive(Default)]
 pub(crate) struct FactIndex {
     keys: Tuples,
-    /// With a single given argument: its rows by the id of the argument. Small ids make that a short list.
+    /// With a single given argument: its rows by the id of the argument. The list is short because ids are small.
     by_term: Option<Vec<(u32, u32)>>,
-    /// Per key: its rows, as a range of row numbers.
+    /// Per key: its range of rows.
     ranges: Vec<(u32, u32)>,
     width: usize,
     rows: Vec<u32>,
@@ -83,7 +83,7 @@ impl FactIndex {
     }
 }
 
-/// The values at these places.
+/// The values at these positions.
 pub(super) fn project(tuple: &[u32], places: &[usize]) -> Vec<u32> {
     places.iter().map(|&place| tuple[place]).collect()
 }
@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_found_by_any_arguments() {
+    fn facts_are_found_by_any_given_arguments() {
         assert_eq!(look_up(&[0, 1], &[2], &[1, 2]), [[3], [4]]);
         assert_eq!(look_up(&[2], &[0, 1], &[3]), [[1, 2], [2, 2], [1, 5]]);
         assert_eq!(look_up(&[0], &[1, 2], &[9]), [[0; 0]; 0]);
     }
 
     #[test]
-    fn what_nobody_wants_is_projected_away() {
+    fn unwanted_arguments_are_projected_away() {
         assert_eq!(look_up(&[], &[1], &[]), [[2], [5]]);
         assert_eq!(look_up(&[0], &[], &[1]), [[0; 0]]);
     }

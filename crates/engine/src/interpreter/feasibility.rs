@@ -1,14 +1,14 @@
-//! Which conditions can be answered, given which variables are bound.
+//! Which conditions can be evaluated, given which variables are bound.
 //!
-//! Safe rules can be called with any arguments given or wanted. An alternative of an `or` can not: it may negate or
-//! compare variables that only the rest of its rule binds.
+//! Safe rules can be called in any mode. An alternative of an `or` cannot: it may negate or compare variables that only
+//! the rest of its rule binds.
 
 use agon_gdl::Term;
 use rustc_hash::FxHashMap;
 
 use super::program::{Clause, Condition, PredicateId, Program};
 
-/// Answers, and remembers, what can be called how.
+/// Determines, and caches, which calls can be evaluated.
 pub(crate) struct Feasibility<'a> {
     program: &'a Program,
     known: FxHashMap<(PredicateId, Box<[bool]>), bool>,
@@ -22,7 +22,7 @@ impl<'a> Feasibility<'a> {
         }
     }
 
-    /// Whether the alternatives of an `or` can all be answered if these of its arguments are given.
+    /// Whether the alternatives of an `or` can all be evaluated if these arguments are given.
     pub(crate) fn is_callable(&mut self, predicate: PredicateId, given: &[bool]) -> bool {
         let program = self.program;
         let predicate_entry = &program.predicates[predicate.idx()];
@@ -40,7 +40,7 @@ impl<'a> Feasibility<'a> {
         is_callable
     }
 
-    /// Whether all conditions of a clause can be answered, in some order, if these arguments of its head are given.
+    /// Whether all conditions of a clause can be evaluated, in some order, if these arguments of its head are given.
     pub(crate) fn is_clause_callable(&mut self, clause: &Clause, given: &[bool]) -> bool {
         let mut bound = vec![false; clause.n_variables];
         let given_args = clause
@@ -62,7 +62,7 @@ impl<'a> Feasibility<'a> {
         }
     }
 
-    /// Whether a condition can be answered now; if so its variables become bound.
+    /// Whether a condition can be evaluated now; if so, its variables become bound.
     fn answer(&mut self, condition: &Condition, bound: &mut [bool]) -> bool {
         let can_answer = match condition {
             Condition::Holds(predicate, args) => {

@@ -1,7 +1,7 @@
-//! The fluents of the state at hand: by functor, by arguments, and as a set.
+//! The fluents of the current state: by functor, by arguments, and as a set.
 //!
-//! Loading a state sorts its fluents by functor. An index by arguments is built when a plan first asks for it in that
-//! state: most states never need most indexes.
+//! Loading a state sorts its fluents by functor. An index by arguments is built when a plan first uses it in that
+//! state, because most states do not need most indexes.
 
 use super::code::{Code, FluentIndexId};
 use super::terms::{FunctorId, TermId, Terms};
@@ -10,7 +10,7 @@ use super::tuples::Tuples;
 /// No further fluent.
 pub(crate) const END: u32 = u32::MAX;
 
-/// One state, ready to be asked.
+/// The fluents of one state, ready for queries.
 #[derive(Clone)]
 pub(crate) struct Fluents {
     /// Sorted by id.
@@ -22,7 +22,7 @@ pub(crate) struct Fluents {
     indexes: Vec<FluentIndex>,
 }
 
-/// Fluents of one functor in lists, one list per key.
+/// Fluents of one functor in linked lists, one list per key.
 #[derive(Clone)]
 struct FluentIndex {
     built_at: u32,
@@ -53,7 +53,7 @@ impl Fluents {
         }
     }
 
-    /// Goes to another state. The ids are sorted and each is in `terms`.
+    /// Loads another state. The ids are sorted and each is in `terms`.
     pub(crate) fn load(&mut self, fluents: impl Iterator<Item = u32>, terms: &Terms) {
         for &fluent in &self.all {
             let functor = terms.functor(TermId(fluent));
@@ -75,7 +75,7 @@ impl Fluents {
         }
     }
 
-    /// A new load number; after four billion of them the marks start afresh.
+    /// A new load number. When the counter overflows, all marks are reset.
     fn next_load(&mut self) {
         self.load = self.load.wrapping_add(1);
         if self.load == 0 {
@@ -97,7 +97,7 @@ impl Fluents {
         self.loaded_at.get(fluent.idx()) == Some(&self.load)
     }
 
-    /// The place of the first fluent with this key among those with its functor, or [`END`].
+    /// The position of the first fluent with this key among those with its functor, or [`END`].
     pub(crate) fn first(
         &mut self,
         index: FluentIndexId,
@@ -115,7 +115,7 @@ impl Fluents {
             .map_or(END, |row| index.first[row as usize])
     }
 
-    /// The place of the next fluent with the same key, or [`END`].
+    /// The position of the next fluent with the same key, or [`END`].
     pub(crate) fn next(&self, index: FluentIndexId, place: u32) -> u32 {
         self.indexes[index.0 as usize].next[place as usize]
     }
@@ -131,7 +131,7 @@ impl Fluents {
         index.next.resize(fluents.len(), END);
         let mut values = [0; 16];
         let mut many = Vec::new();
-        // Backwards, so that the lists run forwards.
+        // In reverse, so that the lists are in order.
         for (place, &fluent) in fluents.iter().enumerate().rev() {
             let args = terms.args(TermId(fluent));
             let values = match key.places.len() {
@@ -161,7 +161,7 @@ mod tests {
     use crate::interpreter::code::FluentKey;
 
     #[test]
-    fn fluents_are_found_by_functor_and_arguments_of_this_state_only() {
+    fn queries_find_only_fluents_of_the_current_state() {
         let mut terms = Terms::new(10);
         let functor = FunctorId(0);
         let pairs = [[1, 2], [1, 3], [2, 2]].map(|args| terms.append(functor, &args));

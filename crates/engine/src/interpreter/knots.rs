@@ -1,14 +1,14 @@
-//! Predicates that depend on their own negation, by name.
+//! Negative cycles: predicates that depend on their own negation by name.
 //!
-//! `(<= (won ?x) (step ?x ?y) (not (won ?y)))` is fine as long as steps do not go in circles: no single call of `won`
-//! depends on its own negation. But a call that leaves arguments free stands for many at once and may well do so.
-//! Inside such a knot the planner therefore calls predicates as late, and so as bound, as it can.
+//! `(<= (won ?x) (step ?x ?y) (not (won ?y)))` is valid as long as `step` has no cycles: no single call of `won`
+//! depends on its own negation. But a call with free arguments stands for many calls at once and may do so. Inside such
+//! a *knot* the planner therefore calls predicates as late as possible, with as many bound arguments as possible.
 //!
 //! - Tarjan 1972, Depth-First Search and Linear Graph Algorithms (here on an explicit stack)
 
 use super::program::{Condition, PredicateId, Program};
 
-/// For each predicate, its knot if it is in one.
+/// The knot of each predicate that is in one.
 pub(crate) struct Knots {
     component: Vec<u32>,
     has_negation: Vec<bool>,
@@ -44,7 +44,7 @@ impl Knots {
     }
 }
 
-/// What a predicate's clauses mention, and whether under a negation.
+/// The predicates that a predicate's clauses mention, and whether the mention is negated.
 fn callees(program: &Program, idx: usize) -> Vec<(PredicateId, bool)> {
     let conditions = program.predicates[idx]
         .clauses
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::interpreter::program::tests::program;
 
-    /// Whether the two relations, which have one argument, are in the same knot.
+    /// Whether two unary relations are in the same knot.
     fn check(rules: &str, one: &str, other: &str) -> bool {
         let (rules, program) = program(rules);
         let [one, other] =
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knot_needs_a_circle_and_a_negation() {
+    fn a_knot_needs_a_cycle_with_a_negation() {
         let circle = "(<= (p ?x) (true ?x) (q ?x)) (<= (q ?x) (true ?x) (p ?x)) (<= (r ?x) (true ?x) (not (p ?x)))";
         assert!(!check(circle, "p", "q"));
         assert!(!check(circle, "r", "p"));

@@ -1,4 +1,4 @@
-//! One thread's machine on an [`Interpreter`].
+//! The machine of an [`Interpreter`], for one thread.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use super::{GOAL, Interpreter, InterpreterError, LEGAL, NEXT, TERMINAL, names, p
 use crate::machine::{Fault, Machine};
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
-/// One state of an interpreted game, on one thread. The [`Machine`] it implements answers as if nothing held where the
-/// budget does not suffice, and stays in its state where the next one cannot be derived; [`Machine::take_fault`] tells.
+/// One state of an interpreted game, on one thread. If the limits are exceeded, its [`Machine`] implementation answers
+/// as if nothing held, and stays in its state if the next one cannot be derived; [`Machine::take_fault`] reports this.
 pub struct InterpreterMachine {
     interpreter: Arc<Interpreter>,
     memory: Memory,
     is_terminal: bool,
-    /// The legal moves of each role, and whether they are those of this state.
+    /// The legal moves of each role, and whether they are up to date.
     legal: Vec<(Vec<MoveId>, bool)>,
-    /// The next state being put together.
+    /// The next state under construction.
     next: Vec<u32>,
     fault: Option<InterpreterError>,
 }
@@ -38,13 +38,13 @@ impl InterpreterMachine {
         machine
     }
 
-    /// The interpreter it belongs to, which knows the names.
+    /// The interpreter of this machine.
     #[must_use]
     pub fn interpreter(&self) -> &Arc<Interpreter> {
         &self.interpreter
     }
 
-    /// A new state was loaded.
+    /// Invalidates cached answers after a new state was loaded.
     fn enter(&mut self) {
         self.legal
             .iter_mut()
@@ -57,8 +57,8 @@ impl InterpreterMachine {
         self.is_terminal = is_terminal.unwrap_or_else(|error| self.note(error));
     }
 
-    /// Keeps an error for [`Machine::take_fault`] and answers with nothing. What was derived is forgotten: it may be
-    /// large, and what was derived about a joint move must not outlive it.
+    /// Records an error for [`Machine::take_fault`] and returns the default answer. Everything derived is dropped: it
+    /// may be large, and answers about a joint move must not outlive it.
     fn note<T: Default>(&mut self, error: InterpreterError) -> T {
         self.fault.get_or_insert(error);
         self.memory.tables.release_state();

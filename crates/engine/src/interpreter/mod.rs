@@ -1,21 +1,22 @@
-//! The interpreter: an independent reasoner on checked [`Rules`], with nothing grounded.
+//! The interpreter: an independent reasoner that works on checked [`Rules`] without grounding.
 //!
-//! It is the reference in differential tests and the player's fallback for games that do not ground, so it shares no
-//! evaluation code with the grounder. Answers are computed on demand: whoever asks for the legal moves of a role calls
-//! `legal` with the role given and the move wanted, and only what that call needs is derived. Answers are kept: those
-//! that depend on facts only for ever, the others as long as the state.
+//! It is the reference in differential tests and the fallback for games that cannot be grounded, so it shares no
+//! evaluation code with the grounder. Answers are computed on demand: a query for the legal moves of a role calls
+//! `legal` with the role bound and the move free, and only what that call needs is derived. Answers are cached: those
+//! that depend only on facts permanently, the others for one state.
 //!
 //! ```text
 //! Rules ── program ──▶ Program ── settle ──▶ Program ── plan ──▶ Code ── evaluate ──▶ answers, in tables
-//!         no `or`, facts apart    fewer rules, more facts    an order per way to call
+//!         no `or`, facts apart    fewer rules, more facts    an order per mode of call
 //! ```
 //!
-//! The planner wants to know how many solutions conditions have, so before the final compilation `sample` plays a little
-//! with a first one and counts. That is deterministic: same rules, same code. Those who cannot wait do without.
+//! The planner needs estimates of the number of solutions of conditions. So before the final compilation, `sample`
+//! plays a short game with preliminary code and counts. This is deterministic: the same rules give the same code.
+//! [`Interpreter::quick`] leaves it out.
 //!
 //! In: `Rules`. Out: an [`Interpreter`], compiled once and shared, and one [`InterpreterMachine`] per thread.
-//! Limits: a question that needs more than its [`Limits`] ends with an error; a condition that depends on its own
-//! negation is refused when it is met, not when the game is built.
+//! Limits: a query that exceeds its [`Limits`] ends with an error. A condition that depends on its own negation is an
+//! error when it is evaluated, not when the game is compiled.
 
 mod code;
 mod error;
@@ -52,7 +53,7 @@ use program::{PredicateId, Program};
 use sizes::Sizes;
 use terms::{Functors, SharedTerms, TermId};
 
-/// A game compiled for interpretation. Immutable but for the table of terms, to which all threads append.
+/// A game compiled for interpretation. Immutable except for the table of terms, to which all threads append.
 pub struct Interpreter {
     rules: Arc<Rules>,
     roles: Vec<TermId>,
@@ -61,11 +62,11 @@ pub struct Interpreter {
     shared: SharedTerms,
     limits: Limits,
     initial: State,
-    /// What a new machine starts from: in the initial state, with static answers that it needed.
+    /// The initial memory of a machine: the initial state, with static answers that were needed so far.
     seed: Memory,
 }
 
-/// How much work goes into the compilation.
+/// The effort spent on compilation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effort {
     /// As little as possible.
@@ -74,7 +75,7 @@ enum Effort {
     Full,
 }
 
-/// The questions asked from outside, by their place among the entries that are compiled first.
+/// The queries from outside, by their index among the entries, which are compiled first.
 const INIT: ProcedureId = ProcedureId(0);
 const TERMINAL: ProcedureId = ProcedureId(1);
 const LEGAL: ProcedureId = ProcedureId(2);
@@ -106,8 +107,7 @@ impl Interpreter {
         Interpreter::build(rules, limits, Effort::Full)
     }
 
-    /// Compiles the rules without playing a little first: ready many times sooner, and slower ever after. For those who
-    /// cannot wait.
+    /// Compiles the rules without sampling: ready much sooner, but slower in play.
     ///
     /// # Errors
     /// If the initial state cannot be derived within the limits.
@@ -154,7 +154,7 @@ impl Interpreter {
         })
     }
 
-    /// The rules it interprets.
+    /// The rules of the game.
     #[must_use]
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
@@ -199,8 +199,8 @@ impl Interpreter {
             .with(|terms| names::text(term, terms, &self.functors, &self.rules.symbols))
     }
 
-    /// The move that a peer means, who may not care about case; legal or not. `None` if it cannot be a term of this
-    /// game.
+    /// The move that a peer means; case is ignored if necessary. The move need not be legal. `None` if the text cannot
+    /// be a term of this game.
     #[must_use]
     pub fn find_move(&self, text: &str) -> Option<MoveId> {
         self.shared.with(|terms| {
@@ -218,7 +218,7 @@ impl Interpreter {
     }
 }
 
-/// Derives the initial state, before there is an interpreter: the planner wants to know what states look like.
+/// Derives the initial state before the interpreter exists: the planner needs a sample state.
 fn initial_fluents(program: &mut Program, limits: Limits) -> Result<Vec<u32>, InterpreterError> {
     let mut terms = program.terms.clone();
     let code = plan::compile(program, &ENTRIES[..1], &mut Sizes::default(), &mut terms)?;
@@ -233,10 +233,10 @@ fn initial_fluents(program: &mut Program, limits: Limits) -> Result<Vec<u32>, In
     Ok(fluents)
 }
 
-/// What fills the second half of the last word if the number of fluents is odd.
+/// Fills the second half of the last word if the number of fluents is odd.
 const NO_FLUENT: u32 = u32::MAX;
 
-/// Sorted fluents, two to a word.
+/// Packs sorted fluents, two per word.
 fn pack(fluents: &[u32]) -> State {
     let word =
         |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&NO_FLUENT)) << 32;
@@ -267,17 +267,17 @@ mod tests {
         (<= (goal a 100) (true (at 4 ?_y))) (<= (goal a 0) (not (true (at 4 1)))) (goal b 50)";
 
     #[test]
-    fn one_that_was_made_in_a_hurry_plays_the_same() {
+    fn the_quick_interpreter_plays_the_same() {
         let rules = agon_gdl::check(&agon_gdl::parse(SHEET.as_bytes(), &Default::default()));
-        let rules = Arc::new(rules.expect("it is well-formed"));
+        let rules = Arc::new(rules.expect("the sheet is well-formed"));
         let quick = Arc::new(Interpreter::quick(Arc::clone(&rules)).expect("it runs"));
         let full = Arc::new(Interpreter::new(rules).expect("it runs"));
         let mut machines = [(quick.machine(), quick), (full.machine(), full)];
         for _ in 0..5 {
             let [one, other] = machines.each_mut().map(|(machine, game)| {
                 let mut moves = machine.legal_moves(RoleId(0)).to_vec();
-                moves.sort_by_key(|&of| game.move_text(of));
-                let texts: Vec<String> = moves.iter().map(|&of| game.move_text(of)).collect();
+                moves.sort_by_key(|&mv| game.move_text(mv));
+                let texts: Vec<String> = moves.iter().map(|&mv| game.move_text(mv)).collect();
                 let goals = machine.goals(RoleId(0));
                 let seen = (
                     game.fluents(&machine.state()),

@@ -1,12 +1,12 @@
-//! Terms as text and text as terms: prefix KIF, in the spelling of the sheet.
+//! Conversion between terms and text: prefix KIF, in the spelling of the sheet.
 //!
-//! Terms met in play may be nested deeper than the stack is, so nothing here recurses.
+//! Terms that occur in play may be nested deeply, so nothing here recurses.
 
 use agon_gdl::{SymbolId, SymbolTable};
 
 use super::terms::{FunctorId, Functors, TermId, Terms};
 
-/// A term in prefix form; `(f)` where it has a functor but no arguments.
+/// A term in prefix form; `(f)` for a functor without arguments.
 pub(crate) fn text(
     term: TermId,
     terms: &Terms,
@@ -14,7 +14,7 @@ pub(crate) fn text(
     symbols: &SymbolTable,
 ) -> String {
     let mut text = String::new();
-    // What is still to be written, last first; `None` closes a bracket.
+    // The rest to write, last item first; `None` is a closing bracket.
     let mut open = vec![Some(term)];
     while let Some(item) = open.pop() {
         let Some(term) = item else {
@@ -37,7 +37,7 @@ pub(crate) fn text(
     text
 }
 
-/// Reads a term as a peer writes it, who may not care about case. `None` if it cannot be a term of this game.
+/// Reads a term written by a peer; case is ignored if necessary. `None` if it cannot be a term of this game.
 pub(crate) fn read(
     text: &str,
     functors: &Functors,
@@ -46,7 +46,7 @@ pub(crate) fn read(
 ) -> Option<TermId> {
     let spaced = text.replace('(', " ( ").replace(')', " ) ");
     let mut values: Vec<u32> = Vec::new();
-    // Open brackets: the functor's name, if read, and where its arguments begin.
+    // Open brackets: the functor's name, if read, and the start of its arguments.
     let mut open: Vec<(Option<SymbolId>, usize)> = Vec::new();
     let mut is_complete = false;
     for token in spaced.split_whitespace() {
@@ -84,7 +84,7 @@ pub(crate) fn read(
 mod tests {
     use super::*;
 
-    /// Reads a text and prints what was read.
+    /// Reads a text and prints the result.
     fn check(input: &str, expected: Option<&str>) {
         let mut symbols = SymbolTable::new();
         let [a, _, f, _, _] = ["a", "Noop", "f", "B", "b"].map(|name| symbols.intern(name));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_term_of_the_game_is_refused() {
+    fn text_that_is_not_a_term_of_the_game_is_rejected() {
         for input in [
             "",
             "(",

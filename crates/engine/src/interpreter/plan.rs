@@ -1,10 +1,11 @@
-//! Clauses → code: each predicate compiled for the ways it is called, each body in an order of its own.
+//! Compiles clauses to code: each predicate for the modes in which it is called, and each body in an order chosen for
+//! the mode.
 //!
-//! Starting from the entries, every call that a plan makes asks for a procedure, which is compiled in turn. A body is
-//! ordered greedily: next comes the condition with the smallest expected number of solutions, given what is bound by
-//! then. Tests come as soon as their variables are bound; facts are estimated by counting, fluents by the initial state,
-//! other predicates by a guess. The order of the sheet only breaks ties. A variable that nothing later asks for is not
-//! fetched, and an argument that nobody wants is not computed: a call then ends with its first answer.
+//! Starting from the entries, every call in a plan requests a procedure, which is compiled in turn. A body is ordered
+//! greedily: the next condition is the one with the smallest expected number of solutions, given the bound variables.
+//! Tests come as soon as their variables are bound. Facts are estimated by counting, fluents by sampled states, other
+//! predicates by samples or a guess. Ties are broken by the order of the sheet. Variables and arguments that are not
+//! needed later are not computed: a call that needs no values ends with its first answer.
 //!
 //! In: [`Program`], entries, [`Sizes`]. Out: [`Code`].
 //!
@@ -27,7 +28,7 @@ use super::program::{Clause, Condition, Level, Predicate, PredicateId, Program};
 use super::sizes::Sizes;
 use super::terms::{FunctorId, TermId, Terms};
 
-/// Compiles the entries and all they need. The entries get the first procedure ids, in order.
+/// Compiles the entries and everything they need. The entries get the first procedure ids, in order.
 pub(crate) fn compile(
     program: &Program,
     entries: &[(PredicateId, &[Mode])],
@@ -57,7 +58,7 @@ pub(crate) fn compile(
     Ok(planner.code)
 }
 
-/// A predicate, the places given and the places wanted.
+/// A predicate, the given positions and the wanted positions.
 type FactKey = (PredicateId, Box<[usize]>, Box<[usize]>);
 
 struct Planner<'a> {
@@ -65,7 +66,7 @@ struct Planner<'a> {
     sizes: &'a mut Sizes,
     terms: &'a mut Terms,
     code: Code,
-    /// What each procedure id stands for; those beyond the compiled ones are still to do.
+    /// The predicate and modes of each procedure id; those beyond the compiled ones are pending.
     requested: Vec<(PredicateId, Box<[Mode]>)>,
     procedures: FxHashMap<(PredicateId, Box<[Mode]>), ProcedureId>,
     fact_indexes: FxHashMap<FactKey, FactIndexId>,
@@ -79,7 +80,7 @@ impl Planner<'_> {
         &self.program.predicates[predicate.idx()]
     }
 
-    /// The procedure for this way to call a predicate, to be compiled later if it is new.
+    /// The procedure for a predicate in these modes, to be compiled later if it is new.
     fn request(&mut self, predicate: PredicateId, modes: Box<[Mode]>) -> ProcedureId {
         let next = ProcedureId(self.requested.len() as u32);
         let procedure = *self
@@ -146,13 +147,13 @@ impl Planner<'_> {
             Term::Compound(name, args) => {
                 let args: Vec<u32> = args.iter().map(|arg| self.ground(arg).0).collect();
                 let functor = self.program.functors.find(*name, args.len());
-                let functor = functor.expect("`Program::new` has seen every functor");
+                let functor = functor.expect("`Program::new` collects every functor");
                 self.terms
                     .find(functor, &args)
                     .unwrap_or_else(|| self.terms.append(functor, &args))
             }
             Term::Constant(symbol) => TermId::constant(*symbol),
-            Term::Variable(_) => unreachable!("the caller has seen that the term is ground"),
+            Term::Variable(_) => unreachable!("the caller has checked that the term is ground"),
         }
     }
 
@@ -182,7 +183,7 @@ impl Planner<'_> {
     }
 }
 
-/// The bound place at which most heads have a value, if that tells clauses apart.
+/// The bound position at which most heads have a constant, if that distinguishes clauses.
 fn dispatch_place(clauses: &[Clause], bound: &[usize]) -> Option<usize> {
     let n_ground = |place: usize| {
         clauses
@@ -196,10 +197,10 @@ fn dispatch_place(clauses: &[Clause], bound: &[usize]) -> Option<usize> {
     (n_ground(best) >= 2).then_some(best)
 }
 
-/// The cost of a call inside a knot that leaves arguments free: it comes after all that may bind them.
+/// The cost of a call inside a knot with free arguments: it comes after everything that may bind them.
 const KNOTTED: f64 = 1e9;
 
-/// Orders and compiles one clause for one way to call it.
+/// Orders and compiles one clause for one combination of modes.
 struct ClausePlanner<'a, 'p> {
     planner: &'a mut Planner<'p>,
     predicate: PredicateId,
@@ -208,7 +209,7 @@ struct ClausePlanner<'a, 'p> {
     bound: Vec<bool>,
     /// Per bound variable: the last step whose choice it depends on; −1 if none.
     origin: Vec<i32>,
-    /// Per variable: how often open conditions and wanted head arguments mention it.
+    /// Per variable: number of mentions in open conditions and wanted head arguments.
     mentions: Vec<u32>,
     steps: Vec<Step>,
     jumps: Vec<Jump>,
@@ -322,7 +323,7 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         columns
     }
 
-    /// Expected number of solutions, with the price of finding them mixed in; `None` if variables are still missing.
+    /// Expected number of solutions, weighted with the cost of finding them; `None` if required variables are unbound.
     fn cost(&mut self, condition: &Condition) -> Option<f64> {
         match condition {
             Condition::Distinct(left, right) => {
@@ -403,14 +404,14 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         })
     }
 
-    /// The places of the arguments with this mode.
+    /// The positions of the arguments with this mode.
     fn places(&self, args: &[Term], mode: Mode) -> Vec<usize> {
         (0..args.len())
             .filter(|&place| self.mode(&args[place], args) == mode)
             .collect()
     }
 
-    /// Whether the value of an argument of a condition with these arguments is needed elsewhere, or checked.
+    /// Whether the value of an argument of a condition with these arguments is used elsewhere or tested.
     fn is_wanted(&self, arg: &Term, args: &[Term]) -> bool {
         let Term::Variable(variable) = arg else {
             return true;
@@ -604,7 +605,7 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         }
     }
 
-    /// Two slots for the cursor of a step.
+    /// Reserves two slots for the cursor of a step.
     fn cursor(&mut self) -> u32 {
         self.n_slots += 2;
         self.n_slots as u32 - 2
@@ -624,10 +625,10 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
 
     fn functor(&self, name: SymbolId, arity: usize) -> FunctorId {
         let functor = self.planner.program.functors.find(name, arity);
-        functor.expect("`Program::new` has seen every functor")
+        functor.expect("`Program::new` collects every functor")
     }
 
-    /// How to make a term whose variables are bound.
+    /// How to build a term whose variables are bound.
     fn arg(&mut self, term: &Term) -> Arg {
         match term {
             _ if term.is_ground() => Arg::Value(self.planner.ground(term)),
@@ -640,7 +641,7 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         }
     }
 
-    /// How to take a value apart; variables it binds depend on the choice of step `origin`.
+    /// How to match a value against a term; variables it binds depend on the choice of step `origin`.
     fn column(&mut self, term: &Term, origin: i32) -> Column {
         match term {
             _ if term.is_ground() => Column::Is(self.planner.ground(term)),
@@ -661,7 +662,7 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         if self.bound[idx] {
             return Column::Same(variable.0);
         }
-        // The condition at hand still counts as open, so one mention is this very one.
+        // The current condition still counts as open, so one mention is this one.
         if self.mentions[idx] <= 1 {
             return Column::Skip;
         }
@@ -672,7 +673,7 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
 }
 
 impl Step {
-    /// Whether it can have more than one solution.
+    /// Whether the step can have more than one solution.
     fn is_choice(&self) -> bool {
         match self {
             Step::Facts { .. }
@@ -692,7 +693,7 @@ impl Step {
     }
 }
 
-/// The arguments with this mode, and their places.
+/// The arguments with this mode, and their positions.
 fn select<'t>(
     args: &'t [Term],
     modes: &[Mode],

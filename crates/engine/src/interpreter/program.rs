@@ -1,12 +1,14 @@
-//! Checked rules → clauses the planner can work on: facts apart from rules, no `or`, every predicate with its level.
+//! Turns checked rules into clauses for the planner: facts separate from rules, no `or`, and a level for every
+//! predicate.
 //!
-//! - An `or` becomes a predicate of its own, one clause per alternative, whose arguments are the variables it shares
-//!   with the rest of its rule. Writing out all combinations instead would explode with several of them in a body.
-//! - A predicate that has rules gets its facts through one more rule, so that thousands of facts are looked up in an
-//!   index and not tried one by one. Predicates without rules are facts only and are never "called".
-//! - The level of a predicate says how long its answers stay true: for ever, in one state, or for one joint move.
+//! - An `or` becomes an auxiliary predicate with one clause per alternative, whose arguments are the variables it
+//!   shares with the rest of its rule. Expanding all combinations would grow exponentially with several `or`s in a
+//!   body.
+//! - The facts of a predicate with rules are moved to an auxiliary predicate, so that thousands of facts are looked up
+//!   in an index and not tried one by one. Predicates without rules consist only of facts and are never called.
+//! - The level of a predicate says how long its answers are valid: always, for one state, or for one joint move.
 //!
-//! In: [`Rules`]. Out: [`Program`]. Not here: in which order conditions are tried (`plan`).
+//! In: [`Rules`]. Out: [`Program`]. The order of conditions is decided in `plan`.
 
 use agon_gdl::{Literal, RelationId, Rule, Rules, Term, VariableId};
 use rustc_hash::FxHashSet;
@@ -15,7 +17,7 @@ use super::feasibility::Feasibility;
 use super::terms::{FunctorId, Functors, TermId, Terms};
 use super::tuples::Tuples;
 
-/// A predicate: first the relations of the rules, under the same numbers, then the auxiliary ones.
+/// A predicate: first the relations of the rules, with the same numbers, then the auxiliary predicates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct PredicateId(pub(crate) u32);
 
@@ -32,25 +34,25 @@ impl PredicateId {
     }
 }
 
-/// How long answers stay true.
+/// How long answers are valid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Level {
-    /// In every state: depends on facts only.
+    /// In every state: depends only on facts.
     Static,
-    /// In this state: depends on `true`.
+    /// In one state: depends on `true`.
     State,
-    /// For this joint move: depends on `does`.
+    /// For one joint move: depends on `does`.
     Joint,
 }
 
-/// A relation of the rules, or one made up here.
+/// A relation of the rules, or an auxiliary predicate.
 pub(crate) struct Predicate {
     pub(crate) arity: usize,
     pub(crate) level: Level,
-    /// Only where there are no clauses.
+    /// Empty if there are clauses.
     pub(crate) facts: Tuples,
     pub(crate) clauses: Vec<Clause>,
-    /// Stands for an `or`, whose alternatives may rely on variables that are bound outside.
+    /// Whether it stands for an `or`, whose alternatives may use variables that are bound outside.
     pub(crate) is_or: bool,
 }
 
@@ -58,7 +60,7 @@ pub(crate) struct Predicate {
 pub(crate) struct Clause {
     pub(crate) head: Box<[Term]>,
     pub(crate) body: Vec<Condition>,
-    /// Variables are numbered below this; in an alternative of an `or` not all numbers need occur.
+    /// Variable numbers are below this; in an alternative of an `or`, some numbers may be unused.
     pub(crate) n_variables: usize,
     pub(crate) line: u32,
 }
@@ -85,7 +87,7 @@ impl Condition {
     }
 }
 
-/// All predicates of a sheet, and the terms that stand in it.
+/// All predicates of a sheet, and its terms.
 pub(crate) struct Program {
     pub(crate) predicates: Vec<Predicate>,
     pub(crate) functors: Functors,
@@ -93,7 +95,7 @@ pub(crate) struct Program {
     pub(crate) roles: Vec<TermId>,
 }
 
-/// What the interpreter asks from outside; these always have clauses.
+/// The relations that the interpreter queries from outside; these always have clauses.
 pub(crate) const ENTRIES: [RelationId; 5] = [
     RelationId::INIT,
     RelationId::NEXT,
@@ -169,8 +171,8 @@ impl Program {
         }
     }
 
-    /// Whether the clause with this number waits for itself: each of two `or`s may bind what an alternative of the other
-    /// needs. Then only writing out all combinations helps.
+    /// Whether a clause cannot be ordered because each of two `or`s may bind what an alternative of the other needs.
+    /// Then all combinations must be expanded.
     fn is_tangled(&self, predicate: PredicateId, clause: usize) -> bool {
         let Predicate {
             arity, ref clauses, ..
@@ -262,7 +264,7 @@ impl Program {
         PredicateId(self.predicates.len() as u32 - 1)
     }
 
-    /// Moves the facts of a predicate that is called into one of their own.
+    /// Moves the facts of a predicate that is called to an auxiliary predicate.
     fn split_facts(&mut self, predicate: PredicateId) {
         let is_entry = ENTRIES
             .iter()
@@ -348,7 +350,7 @@ impl Program {
                 let args: Vec<u32> = args.iter().map(|arg| self.ground(arg).0).collect();
                 self.compound(functor, &args)
             }
-            Term::Variable(_) => unreachable!("the caller has seen that the term is ground"),
+            Term::Variable(_) => unreachable!("the caller has checked that the term is ground"),
         }
     }
 
@@ -371,7 +373,7 @@ impl Predicate {
     }
 }
 
-/// Breaks an equation down until one side is a variable; false if it can never hold.
+/// Decomposes an equation until one side is a variable; returns false if it can never hold.
 fn equate(left: &Term, right: &Term, body: &mut Vec<Condition>) -> bool {
     match (left, right) {
         (Term::Compound(name, args), Term::Compound(other_name, other_args)) => {
@@ -390,10 +392,10 @@ fn equate(left: &Term, right: &Term, body: &mut Vec<Condition>) -> bool {
     }
 }
 
-/// Most combinations of alternatives that are written out.
-const MOST_CONJUNCTIONS: usize = 4096;
+/// Maximum number of combinations of alternatives to expand.
+const MAX_CONJUNCTIONS: usize = 4096;
 
-/// A body without `or`: all combinations of alternatives. `None` if there are too many.
+/// Expands a body to all combinations of alternatives, without `or`. `None` if there are too many.
 fn conjunctions(body: &[Literal]) -> Option<Vec<Vec<Literal>>> {
     let mut all: Vec<Vec<Literal>> = vec![Vec::new()];
     for literal in body {
@@ -407,7 +409,7 @@ fn conjunctions(body: &[Literal]) -> Option<Vec<Vec<Literal>>> {
             }
             literal => vec![vec![literal.clone()]],
         };
-        if all.len() * choices.len() > MOST_CONJUNCTIONS {
+        if all.len() * choices.len() > MAX_CONJUNCTIONS {
             return None;
         }
         all = all
@@ -489,7 +491,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn facts_stand_apart_from_rules() {
+    fn facts_are_separate_from_rules() {
         assert_eq!(check("(p a) (p b) (p a)", "p", 1), (Level::Static, 2, 0));
         assert_eq!(
             check("(p a) (p b) (<= (p c) (q d))", "p", 1),
@@ -500,7 +502,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_level_is_that_of_the_shortest_lived_condition() {
+    fn the_level_is_that_of_the_shortest_lived_condition() {
         let rules = "(e a) (<= (p ?x) (e ?x) (not (q ?x))) (<= (q ?x) (e ?x) (or (true ?x) (e b)))
             (<= (s ?x) (p ?x) (does r ?x)) (<= (t ?x) (e ?x))";
         assert_eq!(check(rules, "t", 1).0, Level::Static);
@@ -509,7 +511,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn combinations_are_written_out_only_where_alternatives_wait_for_each_other() {
+    fn combinations_are_expanded_only_where_alternatives_need_each_other() {
         let facts = "(e a b)";
         let plain = "(<= (p ?x) (or (e ?x b) (e b ?x)) (or (e ?x ?x) (e a a)))";
         assert_eq!(check(&format!("{facts} {plain}"), "p", 1).2, 1);

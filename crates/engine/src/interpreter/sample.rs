@@ -1,11 +1,11 @@
-//! Plays a little and counts: how many fluents and derived facts there are in states of this game.
+//! Samples a short game to count the fluents and derived facts in its states.
 //!
-//! One random playout, with a fixed seed, on code planned from the initial state alone. In a few of its states every
-//! derived predicate is asked for all its answers; one that has too many is not asked again. All of it is bounded by
-//! steps of inference, so that it takes a fraction of a second at most.
+//! It plays one random playout with a fixed seed, on code planned from the initial state alone. In some of its states
+//! every derived predicate is queried for all its answers; a predicate with too many is not queried again. The number
+//! of inference steps is limited, so that sampling takes at most a fraction of a second.
 //!
-//! In: a [`Program`] and its initial state. Out: [`Sizes`]. An error on the way ends the counting, nothing else: whether
-//! the game can be played shows when it is played.
+//! In: a [`Program`] and its initial state. Out: [`Sizes`]. An error only ends the sampling: errors of the game are
+//! reported when it is played.
 
 use super::code::{Code, Mode, ProcedureId};
 use super::error::{InterpreterError, Limits};
@@ -17,7 +17,7 @@ use super::sizes::Sizes;
 use super::terms::SharedTerms;
 use super::{ENTRIES, LEGAL, NEXT, TERMINAL, plan};
 
-/// Bounds for one question of the playout, and for counting one predicate.
+/// Limits for one query of the playout, and for counting one predicate.
 const PLAY: Limits = Limits {
     steps: 1_000_000,
     tuples: 200_000,
@@ -28,12 +28,12 @@ const COUNT: Limits = Limits {
     tuples: 10_000,
     terms: 1_000_000,
 };
-/// Steps of inference over all.
+/// Total number of inference steps.
 const ALL_STEPS: u64 = 6_000_000;
-/// Steps of the playout whose states are counted. They lie closer at the beginning, where games change faster.
+/// Steps of the playout whose states are counted. They are denser at the beginning, where games change faster.
 const COUNTED: [usize; 12] = [0, 1, 2, 4, 7, 11, 16, 24, 36, 54, 80, 120];
 
-/// Counts in the states of a playout. The terms that it meets are added to the program's.
+/// Counts in the states of a playout. New terms are added to the program's table.
 pub(crate) fn sample(program: &mut Program, initial: &[u32]) -> Result<Sizes, InterpreterError> {
     let counted = derived(program);
     let modes: Vec<Vec<Mode>> = counted
@@ -72,7 +72,7 @@ pub(crate) fn sample(program: &mut Program, initial: &[u32]) -> Result<Sizes, In
     Ok(sizes)
 }
 
-/// Derived predicates that change with the state and can be asked for all their answers.
+/// Derived predicates that depend on the state and can be queried for all their answers.
 fn derived(program: &Program) -> Vec<PredicateId> {
     let mut feasibility = Feasibility::new(program);
     let all = (0..program.predicates.len() as u32).map(PredicateId);
@@ -96,7 +96,7 @@ struct Sampler<'a> {
     code: &'a Code,
     shared: &'a SharedTerms,
     memory: Memory,
-    /// What is still counted.
+    /// The predicates that are still counted.
     counted: Vec<(PredicateId, ProcedureId)>,
     sizes: Sizes,
     steps_left: u64,
@@ -124,7 +124,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// A random joint move; `None` if there is none or the match is over.
+    /// A random joint move; `None` if there is none or the state is terminal.
     fn random_joint(&mut self) -> Option<Vec<u32>> {
         if self.solve(TERMINAL, &[], PLAY)? > 0 {
             return None;
@@ -140,7 +140,7 @@ impl Sampler<'_> {
             .collect()
     }
 
-    /// A random element, by a xorshift generator: which one does not matter, only that it is always the same.
+    /// A random element, chosen by a xorshift generator with a fixed seed.
     fn pick(&mut self, moves: &[u32]) -> Option<u32> {
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
@@ -174,7 +174,7 @@ impl Sampler<'_> {
         Some((0..answers.len()).map(|row| answers.row(row)[0]).collect())
     }
 
-    /// The number of answers of a call; `None` if it cannot be had.
+    /// The number of answers of a call; `None` on an error.
     fn solve(&mut self, procedure: ProcedureId, key: &[u32], limits: Limits) -> Option<usize> {
         let limits = Limits {
             steps: limits.steps.min(self.steps_left),

@@ -1,8 +1,8 @@
-//! Derived predicates that depend on facts only → facts, where that is cheap.
+//! Turns derived predicates that depend only on facts into facts, where that is cheap.
 //!
-//! `(<= (adjacent ?x ?y) (or (succ ?x ?y) (succ ?y ?x)))` never changes. If all its answers can be had within a small
-//! budget they become facts, which are looked up in an index instead of called. What would be too large is left to be
-//! answered call by call.
+//! `(<= (adjacent ?x ?y) (or (succ ?x ?y) (succ ?y ?x)))` never changes. If all its answers can be computed within a
+//! small budget, they become facts, which are looked up in an index instead of called. Larger predicates are evaluated
+//! call by call.
 //!
 //! In: a [`Program`], with its terms. Out: the same program with fewer clauses.
 
@@ -18,21 +18,21 @@ use super::sizes::Sizes;
 use super::terms::SharedTerms;
 use super::tuples::Tuples;
 
-/// What a predicate may cost to be worth settling, and all of them together.
+/// Limits for settling one predicate, and for all of them together.
 const EACH: Limits = Limits {
     steps: 1_000_000,
     tuples: 100_000,
     terms: 300_000,
 };
 const ALL_STEPS: u64 = 10_000_000;
-/// The same for those who cannot wait.
+/// The same for quick compilation.
 const EACH_QUICKLY: Limits = Limits {
     steps: 20_000,
     ..EACH
 };
 const ALL_STEPS_QUICKLY: u64 = 100_000;
 
-/// Turns static predicates into facts: as many as are worth it, or those that cost next to nothing.
+/// Turns static predicates into facts: all that are worth it, or only very cheap ones.
 pub(crate) fn settle(program: &mut Program, effort: Effort) -> Result<(), InterpreterError> {
     let (each, mut steps_left) = match effort {
         Effort::Full => (EACH, ALL_STEPS),
@@ -61,7 +61,7 @@ pub(crate) fn settle(program: &mut Program, effort: Effort) -> Result<(), Interp
         let mut evaluator = Evaluator::new(&code, &program.roles, &shared, limits, &mut memory);
         let solved = evaluator.solve(procedure, &[]);
         steps_left -= evaluator.n_steps();
-        // Too large, or a negative loop: left to be answered, or refused, when it is asked.
+        // A predicate that is too large, or has a negative cycle, is left to evaluation.
         if let Ok(table) = solved {
             settled.push((predicate, memory.tables.get(table).answers.clone()));
         }
@@ -75,7 +75,7 @@ pub(crate) fn settle(program: &mut Program, effort: Effort) -> Result<(), Interp
     Ok(())
 }
 
-/// Static predicates with clauses that can be asked for all their answers.
+/// Static predicates with clauses that can be queried for all their answers.
 fn candidates(program: &Program) -> Vec<PredicateId> {
     let is_entry = |predicate: PredicateId| {
         ENTRIES
@@ -102,14 +102,14 @@ mod tests {
     /// The number of facts and clauses of a relation with two arguments after settling.
     fn check(rules: &str, name: &str, effort: Effort) -> (usize, usize) {
         let (rules, mut program) = program(rules);
-        settle(&mut program, effort).expect("nothing is unsafe");
+        settle(&mut program, effort).expect("the rules are safe");
         let relation = rules.find_relation(name, 2).expect("a relation");
         let predicate = &program.predicates[PredicateId::of(relation).idx()];
         (predicate.facts.len(), predicate.clauses.len())
     }
 
     #[test]
-    fn what_never_changes_becomes_facts() {
+    fn static_predicates_become_facts() {
         let rules = "(e 1 2) (e 2 3) (e 3 4) (<= (path ?x ?y) (e ?x ?y)) (<= (path ?x ?z) (e ?x ?y) (path ?y ?z))
             (<= (gap ?x ?y) (path ?x ?y) (not (e ?x ?y))) (<= (now ?x ?y) (path ?x ?y) (true ?x))";
         assert_eq!(check(rules, "path", Effort::Full), (6, 0));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_stays_as_it_is() {
+    fn large_predicates_are_left_unchanged() {
         let numbers: String = (0..400).map(|number| format!("(n {number})")).collect();
         assert_eq!(
             check(
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_wait_settles_less() {
+    fn quick_compilation_settles_less() {
         let numbers: String = (0..200).map(|number| format!("(n {number})")).collect();
         let rules = format!("{numbers} (<= (pair ?x ?y) (n ?x) (n ?y))");
         assert_eq!(check(&rules, "pair", Effort::Full), (40_000, 0));

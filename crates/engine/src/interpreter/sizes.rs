@@ -1,7 +1,7 @@
-//! How many solutions a condition can be expected to have: what the planner orders bodies by.
+//! Estimates the number of solutions of a condition, by which the planner orders bodies.
 //!
-//! Facts are counted. Fluents and derived predicates are counted in a few sampled states; where nothing was sampled, or
-//! it was too much, there is a guess. Wrong sizes cost time, never a wrong answer.
+//! Facts are counted. Fluents and derived predicates are counted in a few sampled states. Where there are no samples,
+//! or there were too many answers, a guess is used. Wrong estimates cost time but never change an answer.
 
 use rustc_hash::FxHashMap;
 
@@ -10,12 +10,12 @@ use super::program::PredicateId;
 use super::terms::{FunctorId, TermId, Terms};
 use super::tuples::Tuples;
 
-/// Guesses for fluents that no sample has: with nothing given, and with something given.
+/// Guesses for fluents that do not occur in a sample: with nothing given, and with something given.
 const UNKNOWN_FLUENTS: (f64, f64) = (6.0, 1.5);
 /// Guess per wanted argument of a predicate that was not counted.
 const UNKNOWN_ANSWERS: f64 = 8.0;
 
-/// What the size of is asked for.
+/// The subject of an estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Facts(PredicateId),
@@ -23,7 +23,7 @@ enum Kind {
     Answers(PredicateId),
 }
 
-/// A kind, the places given and the places wanted.
+/// A kind, the given positions and the wanted positions.
 type Question = (Kind, Box<[usize]>, Box<[usize]>);
 
 /// Counts and guesses.
@@ -31,7 +31,7 @@ type Question = (Kind, Box<[usize]>, Box<[usize]>);
 pub(crate) struct Sizes {
     n_states: usize,
     n_fluents: usize,
-    /// Per functor: its fluents' arguments, one set per sampled state that has any.
+    /// Per functor: the arguments of its fluents, one set per sampled state that has any.
     fluents: FxHashMap<FunctorId, Vec<Tuples>>,
     /// Per predicate: its answers, one set per sampled state; absent if they were not counted.
     answers: FxHashMap<PredicateId, Vec<Tuples>>,
@@ -61,12 +61,12 @@ impl Sizes {
         self.answers.entry(predicate).or_default().push(answers);
     }
 
-    /// Fluents in a state.
+    /// Mean number of fluents in a state.
     pub(crate) fn all_fluents(&self) -> f64 {
         (self.n_fluents as f64 / self.n_states.max(1) as f64).max(10.0)
     }
 
-    /// Fluents of a functor, given some arguments and wanting others.
+    /// Expected fluents of a functor, given some arguments and wanting others.
     pub(crate) fn fluents(&mut self, functor: FunctorId, given: &[usize], wanted: &[usize]) -> f64 {
         let sets = self.fluents.get(&functor).map_or(&[][..], Vec::as_slice);
         let question = (Kind::Fluents(functor), given.into(), wanted.into());
@@ -80,7 +80,7 @@ impl Sizes {
             })
     }
 
-    /// Facts of a predicate, given some arguments and wanting others.
+    /// Expected facts of a predicate, given some arguments and wanting others.
     pub(crate) fn facts(
         &mut self,
         predicate: PredicateId,
@@ -95,7 +95,7 @@ impl Sizes {
             .or_insert_with(|| fan_out([facts].into_iter(), given, wanted).unwrap_or(0.0))
     }
 
-    /// Answers of a predicate, given some arguments and wanting others.
+    /// Expected answers of a predicate, given some arguments and wanting others.
     pub(crate) fn answers(
         &mut self,
         predicate: PredicateId,
@@ -111,7 +111,8 @@ impl Sizes {
     }
 }
 
-/// Combinations of wanted values per combination of given values, over all sets; `None` if all are empty.
+/// Mean number of combinations of wanted values per combination of given values, over all sets; `None` if all are
+/// empty.
 fn fan_out<'a>(
     sets: impl Iterator<Item = &'a Tuples>,
     given: &[usize],
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_counted_is_guessed() {
+    fn uncounted_predicates_get_a_guess() {
         let mut sizes = Sizes::default();
         assert_eq!(sizes.answers(PredicateId(0), &[0], &[1, 2]), 64.0);
         assert_eq!(sizes.fluents(FunctorId(0), &[0], &[1]), 1.5);

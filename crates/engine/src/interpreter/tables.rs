@@ -1,7 +1,7 @@
-//! Tables: what is known about each call that was made, and who waits for more.
+//! Tables: the known answers of each call, and the plans that wait for more.
 //!
 //! A call is a procedure with its bound values; its table holds the answers found so far. Tables of static procedures
-//! stay for ever, all others are forgotten, but not deallocated, when the state changes.
+//! are kept permanently. All others are cleared, but not deallocated, when the state changes.
 
 use super::code::{Code, PlanId, ProcedureId};
 use super::program::Level;
@@ -14,45 +14,45 @@ pub(crate) struct TableId {
     pub(crate) row: u32,
 }
 
-/// How far the answers of a call are known.
+/// The status of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Status {
-    /// Nothing was tried.
+    /// Nothing was tried yet.
     #[default]
     Fresh,
-    /// Being worked on, or waiting for a call that is.
+    /// In progress, or waiting for a call that is.
     Active,
-    /// These are all answers.
+    /// All answers are known.
     Complete,
 }
 
-/// What is known about a call.
+/// The table of a call.
 #[derive(Clone, Default)]
 pub(crate) struct Table {
     pub(crate) status: Status,
     pub(crate) answers: Tuples,
-    /// While active: its place in the order in which the active calls began.
+    /// While active: its place in the order of activation.
     pub(crate) place: u32,
-    /// While active: plans that ran out of answers and go on when there are more.
+    /// While active: plans that have read all answers and continue when there are more.
     pub(crate) waiters: Vec<Waiter>,
-    /// Counts how often the table was given up, so that what waits on its behalf can tell.
+    /// Incremented when the table is abandoned, so that waiters on its behalf can be recognised as stale.
     pub(crate) epoch: u32,
-    /// Stands in the agenda; new answers came since the agenda last looked at all waiters.
+    /// Whether it is in the agenda, because answers arrived since its waiters were last checked.
     pub(crate) is_queued: bool,
     pub(crate) has_more: bool,
 }
 
-/// A plan that stopped at a step for lack of answers.
+/// A plan that is parked at a step until there are more answers.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiter {
-    /// On whose behalf the plan ran, and the owner's epoch then.
+    /// The call on whose behalf the plan ran, and the owner's epoch at that time.
     pub(crate) owner: TableId,
     pub(crate) epoch: u32,
     pub(crate) plan: PlanId,
     pub(crate) step: u32,
-    /// Answers read so far; [`Waiter::DONE`] if further ones cannot matter.
+    /// Answers read so far; [`Waiter::DONE`] if further ones are not needed.
     pub(crate) n_read: u32,
-    /// Where its variables are saved.
+    /// Position of its saved variables.
     pub(crate) saved: u32,
 }
 
@@ -61,7 +61,7 @@ impl Waiter {
 }
 
 impl Table {
-    /// Back to knowing nothing.
+    /// Clears the table.
     pub(crate) fn reset(&mut self) {
         self.status = Status::Fresh;
         self.answers.clear();
@@ -76,7 +76,7 @@ impl Table {
 #[derive(Clone)]
 struct Memo {
     keys: Tuples,
-    /// By row of `keys`; beyond them, empty tables to be used again.
+    /// By row of `keys`; any further tables are empty and ready for reuse.
     tables: Vec<Table>,
     n_bound: usize,
     n_free: usize,
@@ -87,14 +87,15 @@ struct Memo {
 #[derive(Clone)]
 pub(crate) struct Tables {
     memos: Vec<Memo>,
-    /// Procedures with tables that end with the state.
+    /// Procedures whose tables are cleared with the state.
     passing: Vec<ProcedureId>,
-    /// Tables and answers of static procedures.
+    /// Number of tables and answers of static procedures.
     n_static: usize,
 }
 
-/// Static answers are forgotten too when there are more than this: a sheet may ask ever new questions about its facts.
-const MOST_STATIC: usize = 2_000_000;
+/// Above this number static answers are dropped too, because a sheet may make an unlimited number of calls on its
+/// facts.
+const MAX_STATIC: usize = 2_000_000;
 
 impl Tables {
     pub(crate) fn new(code: &Code) -> Tables {
@@ -112,7 +113,7 @@ impl Tables {
         }
     }
 
-    /// The table of a call; a fresh one if it is called for the first time.
+    /// The table of a call; a fresh one for a new call.
     pub(crate) fn open(&mut self, procedure: ProcedureId, key: &[u32]) -> TableId {
         let memo = &mut self.memos[procedure.idx()];
         let (row, is_new) = memo.keys.insert(key);
@@ -146,7 +147,7 @@ impl Tables {
         &mut self.memos[table.procedure.idx()].tables[table.row as usize]
     }
 
-    /// The answers of an active call are all there are.
+    /// Marks an active call as complete.
     pub(crate) fn complete(&mut self, table: TableId) {
         let memo = &mut self.memos[table.procedure.idx()];
         let table = &mut memo.tables[table.row as usize];
@@ -157,7 +158,7 @@ impl Tables {
         }
     }
 
-    /// Gives up an active call; one that is complete by its only answer stays so.
+    /// Abandons an active call; one that is complete by its only answer stays complete.
     pub(crate) fn give_up(&mut self, table: TableId) {
         let table = self.get_mut(table);
         if table.status == Status::Active {
@@ -168,12 +169,12 @@ impl Tables {
         table.has_more = false;
     }
 
-    /// Forgets what depends on the state, and keeps the memory for the next.
+    /// Clears all tables that depend on the state, and keeps their memory.
     pub(crate) fn forget_state(&mut self) {
         for procedure in self.passing.drain(..) {
             self.memos[procedure.idx()].forget();
         }
-        if self.n_static > MOST_STATIC {
+        if self.n_static > MAX_STATIC {
             self.memos
                 .iter_mut()
                 .filter(|memo| memo.is_static)
@@ -182,7 +183,7 @@ impl Tables {
         }
     }
 
-    /// Forgets what depends on the state and gives the memory back: after a question that was too large.
+    /// Clears all tables that depend on the state and frees their memory, after a query that was too large.
     pub(crate) fn release_state(&mut self) {
         for procedure in self.passing.drain(..) {
             self.memos[procedure.idx()].release();

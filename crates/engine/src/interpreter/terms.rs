@@ -1,12 +1,12 @@
 //! Ground terms as small numbers: equal terms have equal ids.
 //!
-//! Each term stands in the table once (hash-consing), so that comparing, hashing and copying a term is comparing,
-//! hashing and copying a `u32`. A constant's id is the id of its symbol.
+//! Each term is stored once (hash-consing), so that comparing, hashing and copying a term means comparing, hashing and
+//! copying a `u32`. A constant's id is the id of its symbol.
 //!
-//! All machines of one interpreter must agree on ids, because states and moves travel between threads, but none of them
-//! may wait for a lock on its hot path. So the table exists twice: a [`SharedTerms`] behind a mutex, and in each machine
-//! a [`Terms`] that is a prefix of it. Finding a known term touches the own copy only; the first thread to meet a new
-//! term takes the lock, catches up, and appends. After a few playouts nearly nothing is new.
+//! All machines of one interpreter must agree on ids, because states and moves are passed between threads, but no
+//! machine should wait for a lock on its hot path. So the table exists twice: a [`SharedTerms`] behind a mutex, and in
+//! each machine a [`Terms`] that is a prefix of it. Finding a known term uses only the machine's copy. The first thread
+//! that needs a new term takes the lock, updates its copy, and appends. After a few playouts new terms are rare.
 //!
 //! - Méhat and Cazenave 2008, Monte-Carlo Tree Search for General Game Playing (Ary: terms as unique small values)
 
@@ -29,12 +29,12 @@ impl TermId {
     }
 }
 
-/// A function name with an arity; zero is an arity too, since `(f)` is not `f`.
+/// A function name with an arity. Zero is a valid arity, since `(f)` is not `f`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct FunctorId(pub(crate) u32);
 
 impl FunctorId {
-    /// What a constant has in place of a functor.
+    /// The functor of a constant.
     pub(crate) const NONE: FunctorId = FunctorId(u32::MAX);
 
     pub(crate) fn idx(self) -> usize {
@@ -42,7 +42,7 @@ impl FunctorId {
     }
 }
 
-/// All functors of a sheet. No others can arise in play: terms are put together from what the rules contain.
+/// All functors of a sheet. No others can occur in play: terms are built from the rules.
 #[derive(Default)]
 pub(crate) struct Functors {
     list: Vec<(SymbolId, usize)>,
@@ -85,13 +85,13 @@ pub(crate) struct Terms {
     nodes: Vec<Node>,
     /// Arguments of all compound terms, end to end.
     args: Vec<u32>,
-    /// Open addressing; 0 is a free place, otherwise the id of a compound term.
+    /// Hash table with open addressing; 0 is a free slot, otherwise the id of a compound term.
     slots: Vec<u32>,
     n_constants: usize,
 }
 
 impl Terms {
-    /// A table that holds a constant per symbol.
+    /// A table with one constant per symbol.
     pub(crate) fn new(n_symbols: usize) -> Terms {
         let constant = Node {
             functor: FunctorId::NONE,
@@ -110,7 +110,7 @@ impl Terms {
         self.nodes.len()
     }
 
-    /// The functor of a term; [`FunctorId::NONE`] of a constant.
+    /// The functor of a term; [`FunctorId::NONE`] for a constant.
     pub(crate) fn functor(&self, term: TermId) -> FunctorId {
         self.nodes[term.idx()].functor
     }
@@ -172,7 +172,7 @@ impl Terms {
         self.slots[place] = id;
     }
 
-    /// Appends what another table, of which this one is a prefix, has more.
+    /// Appends the additional terms of another table, of which this one is a prefix.
     fn catch_up(&mut self, longer: &Terms) {
         for id in self.nodes.len()..longer.nodes.len() {
             let term = TermId(id as u32);
@@ -181,7 +181,7 @@ impl Terms {
     }
 }
 
-/// The table that all machines of an interpreter agree on.
+/// The table that all machines of an interpreter share.
 pub(crate) struct SharedTerms(Mutex<Terms>);
 
 impl SharedTerms {
@@ -189,7 +189,7 @@ impl SharedTerms {
         SharedTerms(Mutex::new(terms))
     }
 
-    /// The term with these arguments, appended if nobody has it; `own` is brought up to date.
+    /// The term with these arguments, appended if it is new; `own` is updated.
     pub(crate) fn intern(&self, own: &mut Terms, functor: FunctorId, args: &[u32]) -> TermId {
         let mut shared = self.lock();
         own.catch_up(&shared);
@@ -200,17 +200,17 @@ impl SharedTerms {
         own.append(functor, args)
     }
 
-    /// Brings `own` up to date.
+    /// Updates `own`.
     pub(crate) fn update(&self, own: &mut Terms) {
         own.catch_up(&self.lock());
     }
 
-    /// Works on the table itself, while all others wait for new terms.
+    /// Runs a closure on the table itself, under the lock.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Terms) -> T) -> T {
         work(&mut self.lock())
     }
 
-    /// A panic elsewhere cannot have left the table half written in a way that matters: terms are appended whole.
+    /// Ignores poisoning: terms are appended whole, so a panic cannot leave the table in an invalid state.
     fn lock(&self) -> MutexGuard<'_, Terms> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -224,8 +224,8 @@ fn hash(functor: FunctorId, args: &[u32]) -> usize {
     finish(hash)
 }
 
-/// Whether two tuples of one length are the same. They are a few words long: a loop beats the call of a library routine
-/// (measured: a fifth of all time).
+/// Whether two tuples of equal length are equal. They are a few words long: a loop is faster than a library call
+/// (measured: a fifth of the total time).
 #[inline(always)]
 pub(super) fn is_same(left: &[u32], right: &[u32]) -> bool {
     left.iter().zip(right).all(|(left, right)| left == right)
@@ -237,7 +237,7 @@ pub(super) fn mix(hash: u64, value: u32) -> u64 {
     (hash.rotate_left(5) ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The hash as a place: the high bits are the well mixed ones.
+/// The hash as a slot: the high bits are mixed best.
 #[inline(always)]
 pub(super) fn finish(hash: u64) -> usize {
     (hash >> 32) as usize
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_functor_without_arguments_is_no_constant() {
+    fn a_functor_without_arguments_is_not_a_constant() {
         let (shared, mut own) = tables();
         let term = shared.intern(&mut own, FunctorId(3), &[]);
         assert!(term.idx() >= 10);

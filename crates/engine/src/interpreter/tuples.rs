@@ -1,21 +1,22 @@
-//! A set of tuples of term ids, all of one width, numbered in the order they came.
+//! A set of tuples of term ids, all of one width, numbered in insertion order.
 //!
-//! The one container of the interpreter: answers of a call, keys of a memo and keys of an index are all tuples that are
-//! looked up and listed. Clearing keeps the memory and costs no more than filling did, because a fresh set is needed
-//! for every call of every state. Small sets are searched from end to end; only larger ones hash.
+//! This is the only container of the interpreter: answers of a call, keys of a memo and keys of an index are all tuples
+//! that are looked up and listed. Clearing keeps the memory and costs no more than filling did, because a fresh set is
+//! needed for every call in every state. Small sets are searched linearly; only larger ones are hashed.
 
 use super::terms::{finish, is_same, mix};
 
-/// Sets up to this size are searched linearly: a handful of words in one cache line beats a hash.
+/// Sets up to this size are searched linearly: a few words in one cache line are faster than a hash.
 const LINEAR: usize = 8;
 
-/// A set of tuples; the row number of a tuple is its place in the order of arrival.
+/// A set of tuples; the row number of a tuple is its position in insertion order.
 #[derive(Clone, Default)]
 pub(crate) struct Tuples {
     width: usize,
     len: usize,
     values: Vec<u32>,
-    /// Open addressing; 0 is a free place, otherwise a row number plus one. All free while `len` is small.
+    /// Hash table with open addressing; 0 is a free slot, otherwise a row number plus one. All free while `len` is
+    /// small.
     slots: Vec<u32>,
 }
 
@@ -46,7 +47,7 @@ impl Tuples {
         }
     }
 
-    /// Adds a tuple unless it is there: its row, and whether it is new.
+    /// Adds a tuple unless it is present; returns its row, and whether it is new.
     #[inline]
     pub(crate) fn insert(&mut self, tuple: &[u32]) -> (u32, bool) {
         debug_assert_eq!(tuple.len(), self.width);
@@ -98,7 +99,7 @@ impl Tuples {
         }
     }
 
-    /// The row of a tuple, or the free place where it would be noted.
+    /// The row of a tuple, or the free slot for it.
     #[inline]
     fn find_hashed(&self, tuple: &[u32]) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
@@ -112,7 +113,7 @@ impl Tuples {
         }
     }
 
-    /// Forgets all tuples and keeps the memory.
+    /// Removes all tuples and keeps the memory.
     pub(crate) fn clear(&mut self) {
         if self.len > LINEAR {
             self.free_slots();
@@ -121,7 +122,7 @@ impl Tuples {
         self.len = 0;
     }
 
-    /// Notes all rows in slots that are free.
+    /// Enters all rows into slots that are free.
     fn index_all(&mut self) {
         if self.len * 2 > self.slots.len() {
             let n_slots = (self.slots.len() * 2).max(LINEAR * 4);
@@ -139,7 +140,7 @@ impl Tuples {
         self.slots[place] = row + 1;
     }
 
-    /// A set that was once large may have far more places than tuples now: then only those in use are freed.
+    /// A set that was once large may have far more slots than tuples: then only those in use are freed.
     fn free_slots(&mut self) {
         if self.slots.len() <= self.len * 16 {
             self.slots.fill(0);
@@ -151,8 +152,8 @@ impl Tuples {
             while self.slots[place] != row as u32 + 1 {
                 place = (place + 1) & mask;
             }
-            // Rows are freed in the order they were placed, so a later row's chain may run over a freed place: it is
-            // marked as nobody's row rather than free until all are done.
+            // Rows are freed in insertion order, so the probe sequence of a later row may pass a freed slot. It is
+            // marked as deleted, not free, until all rows are done.
             self.slots[place] = u32::MAX;
         }
         for row in 0..self.len {
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tuples_are_numbered_in_order_of_arrival() {
+    fn tuples_are_numbered_in_insertion_order() {
         let mut tuples = Tuples::new(2);
         for value in 0..100 {
             assert_eq!(tuples.insert(&[value, 1]), (value, true));
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_set_is_empty_whatever_it_held() {
+    fn a_cleared_set_is_empty() {
         let mut tuples = Tuples::new(1);
         for size in [5, 2000, 9, 40, 3, 100, 12] {
             for value in 0..size {

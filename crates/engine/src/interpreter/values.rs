@@ -1,13 +1,13 @@
-//! Values of a frame: matched against columns, looked up, and put together.
+//! Values of a frame: matching, lookup and construction.
 //!
-//! Recursion here is on the nesting of terms as the sheet writes them, which the reader bounds; terms met in play are
-//! taken apart no deeper than a rule does.
+//! Recursion here is on the nesting of terms in the sheet, which the reader limits; terms that occur in play are taken
+//! apart only as deep as a rule does.
 
 use super::code::{Arg, Column};
 use super::error::{InterpreterError, Resource};
 use super::terms::{FunctorId, SharedTerms, TermId, Terms};
 
-/// Whether a value passes; binds what the column binds.
+/// Whether a value matches a column; binds its variables.
 #[inline]
 pub(super) fn matches(column: &Column, value: u32, slots: &mut [u32], terms: &Terms) -> bool {
     match column {
@@ -38,10 +38,10 @@ pub(super) fn match_all(
         .all(|(column, &value)| matches(column, value, slots, terms))
 }
 
-/// Most arguments of a term that is put together without an allocation.
+/// Maximum number of arguments of a term that is built without an allocation.
 const FEW: usize = 8;
 
-/// The value of an argument, if it is a known term: an unknown one is in no fact and no state.
+/// The value of an argument, if it is a known term: an unknown one occurs in no fact and no state.
 #[inline]
 pub(super) fn find(arg: &Arg, slots: &[u32], terms: &Terms) -> Option<u32> {
     match arg {
@@ -66,7 +66,7 @@ pub(super) fn find(arg: &Arg, slots: &[u32], terms: &Terms) -> Option<u32> {
     }
 }
 
-/// Fills in a key; false if one of its values is no known term.
+/// Fills in a key; returns false if one of its values is not a known term.
 #[inline]
 pub(super) fn find_all(tuple: &mut Vec<u32>, args: &[Arg], slots: &[u32], terms: &Terms) -> bool {
     tuple.clear();
@@ -79,13 +79,13 @@ pub(super) fn find_all(tuple: &mut Vec<u32>, args: &[Arg], slots: &[u32], terms:
     true
 }
 
-/// Makes the terms that are not known yet.
+/// Builds terms, including new ones.
 pub(super) struct Builder<'a> {
     pub(super) terms: &'a mut Terms,
     pub(super) shared: &'a SharedTerms,
-    /// Most terms that there may be.
+    /// Maximum number of terms.
     pub(super) limit: usize,
-    /// The rule at work.
+    /// Line of the current rule.
     pub(super) line: u32,
 }
 

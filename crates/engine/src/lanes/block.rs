@@ -1,11 +1,11 @@
-//! A block of 64 lanes: its jobs, the playouts that run in it, and those that have ended.
+//! A block of 64 lanes: its jobs, its running playouts, and its finished playouts.
 //!
-//! What happens in a block depends on its own jobs and its own generator only, so that the playouts are the same however
-//! many blocks are evaluated at once.
+//! A block depends only on its own jobs and its own random generator, so that playouts are the same however many blocks
+//! are evaluated at once.
 //!
-//! Start states wait in a *stage*: rows like those of the state, with the next start state of each lane, so that the lanes
-//! that finish in a step are refilled by one blend over all rows. Whenever a lane finds its place on the stage empty, all
-//! empty places are filled at once, by transposing the states of the next jobs. Many playouts from one state keep it there.
+//! Start states wait in a *stage*: rows like those of the state, with the next start state of each lane. Lanes that
+//! finish in a step are refilled by one blend over all rows. When a lane finds its slot on the stage empty, all empty
+//! slots are filled at once, by transposing the states of the next jobs. A state with many playouts stays on the stage.
 
 use super::job::{AtLimit, CutScore, Ending, Job, Record, Ticket};
 use super::program::LanesProgram;
@@ -18,48 +18,48 @@ use crate::state::RoleId;
 /// No goal, or more than one.
 pub(super) const NO_GOAL: u8 = u8::MAX;
 
-/// Lanes of a block that wait for their start states before these are put on the stage. Turning over states takes
-/// as long for one as for all, and lanes that idle for a few steps cost little: with four of them about twice
-/// as many states are turned over at once as with one.
+/// Number of lanes that must wait for a start state before the stage is filled. Transposing takes as long for one state
+/// as for all, and lanes that idle for a few steps cost little: with four waiting lanes, about twice as many states are
+/// transposed at once as with one.
 const MANY_WAIT: u32 = 4;
 
-/// Playouts that may take more steps than this are not added up as 32-bit numbers.
+/// Steps of playouts with a higher limit are not summed as 32-bit numbers.
 const MANY_STEPS: u32 = 1 << 22;
 
-/// See the module comment.
+/// A block; see the module documentation.
 pub(super) struct Block {
-    /// Lanes that play.
+    /// The playout of each lane.
     tickets: [Ticket; 64],
-    /// The steps in which their playouts began, the low bits of their numbers.
+    /// The steps in which the playouts started (low 32 bits).
     starts: [u32; 64],
-    /// The entry that lanes were last refilled from, and the lanes whose tickets are of it.
+    /// The queue entry that lanes were last refilled from, and the lanes with its ticket.
     latest: (u64, u64),
     /// The first step in which some playout may reach its limit.
     deadline: u64,
-    /// Jobs by phase, and what stands on the stage.
+    /// Jobs by phase, and the stage of each phase.
     queues: Vec<Queue>,
     stages: Vec<Stage>,
-    /// Playouts in the queues.
+    /// Number of playouts in the queues.
     n_queued: u64,
-    /// Playouts that have ended, their goals by role, and their last states if these are asked for.
+    /// Finished playouts, their goals by role, and their last states if these are kept.
     pub(super) records: Vec<Record>,
     pub(super) goals: Vec<u8>,
     pub(super) states: Vec<u64>,
-    /// The same added up, where nobody asks for each of them.
+    /// Sums of finished playouts, where individual results are not needed.
     pub(super) ledger: Ledger,
-    /// The record of the playout that ended last in each lane; its page in the ledger, where playouts are added up.
+    /// Per lane, the record of the playout that finished last, or its page in the ledger if playouts are summed.
     pub(super) last_records: [u32; 64],
 }
 
 struct Stage {
-    /// Places that are taken.
+    /// Slots that are filled.
     valid: u64,
     tickets: [Ticket; 64],
-    /// Places, taken or not, that hold the state of the entry with this number.
+    /// Slots, filled or not, that contain the state of the entry with this number.
     filled: (u64, u64),
 }
 
-/// The rows of a stage, `n_words` wide; a block stands in word `idx`.
+/// The rows of a stage, `n_words` wide; the block is word `idx` of each row.
 pub(super) struct StageRows<'a> {
     pub(super) words: &'a mut [u64],
     pub(super) n_words: usize,
@@ -102,12 +102,12 @@ impl Block {
         self.n_queued += u64::from(n_playouts);
     }
 
-    /// Whether some playout waits for its turn.
+    /// Whether playouts are waiting.
     pub(super) fn has_jobs(&self) -> bool {
         self.n_queued > 0 || self.stages.iter().any(|stage| stage.valid != 0)
     }
 
-    /// Number of playouts that wait for their turn.
+    /// Number of waiting playouts.
     pub(super) fn n_waiting(&self) -> u64 {
         let staged = self
             .stages
@@ -116,7 +116,7 @@ impl Block {
         self.n_queued + staged.sum::<u64>()
     }
 
-    /// Drops all playouts that wait for their turn.
+    /// Drops all waiting playouts.
     pub(super) fn clear_jobs(&mut self) {
         self.queues.iter_mut().for_each(Queue::clear);
         self.n_queued = 0;
@@ -125,7 +125,7 @@ impl Block {
         }
     }
 
-    /// Drops the records of playouts that have ended.
+    /// Drops the records of finished playouts.
     pub(super) fn clear_records(&mut self) {
         self.records.clear();
         self.goals.clear();
@@ -133,7 +133,7 @@ impl Block {
         self.ledger.clear();
     }
 
-    /// Number of playouts that have ended and were not drained.
+    /// Number of finished playouts that were not drained.
     pub(super) fn n_ended(&self) -> usize {
         self.records.len() + self.ledger.n_ended
     }
@@ -151,12 +151,12 @@ impl Block {
         (now as u32).wrapping_sub(self.starts[lane])
     }
 
-    /// The tag of the playout in a lane, and how many steps it has made.
+    /// The tag of the playout in a lane, and its number of steps.
     pub(super) fn playout(&self, lane: usize, now: u64) -> (u64, u32) {
         (self.tickets[lane].tag, self.age(lane, now))
     }
 
-    /// Gives new playouts to lanes that are free in step `now`; tells which. `stage` is that of this phase.
+    /// Starts new playouts in lanes that are free in step `now`; returns these lanes. `stage` is that of this phase.
     #[inline(always)]
     pub(super) fn refill<V: Vector>(
         &mut self,
@@ -170,13 +170,13 @@ impl Block {
         if waiting != 0 && !self.is_restocked(phase) && self.is_fill_due(phase, waiting) {
             self.fill_stage(program, phase, stage);
         }
-        let of_phase = &mut self.stages[phase];
-        let taken = free & of_phase.valid;
-        of_phase.valid &= !taken;
+        let stage_state = &mut self.stages[phase];
+        let taken = free & stage_state.valid;
+        stage_state.valid &= !taken;
         if taken == 0 {
             return 0;
         }
-        let (serial, filled) = of_phase.filled;
+        let (serial, filled) = stage_state.filled;
         if self.latest.0 != serial {
             self.latest = (serial, 0);
         }
@@ -184,12 +184,12 @@ impl Block {
         self.latest.1 = self.latest.1 & !taken | taken & filled;
         let mut soonest = u32::MAX;
         if is_known {
-            // Many playouts of one job: the tickets are the same as before.
+            // Many playouts of one job: the tickets are unchanged.
             soonest = self.tickets[taken.trailing_zeros() as usize].limit;
             V::fill(&mut self.starts, taken, now as u32);
         } else {
             for lane in bits(taken) {
-                let ticket = of_phase.tickets[lane];
+                let ticket = stage_state.tickets[lane];
                 self.starts[lane] = now as u32;
                 self.tickets[lane] = ticket;
                 soonest = soonest.min(ticket.limit);
@@ -199,8 +199,8 @@ impl Block {
         taken
     }
 
-    /// Whether the stage is to be filled, if these lanes wait for a start state: states that do not stand there already wait
-    /// for a few of them.
+    /// Whether the stage should be filled, given the lanes that wait for a start state. If the state is not on the
+    /// stage already, a few lanes must be waiting.
     fn is_fill_due(&self, phase: usize, waiting: u64) -> bool {
         let (queue, stage) = (&self.queues[phase], &self.stages[phase]);
         !queue.is_empty()
@@ -209,8 +209,8 @@ impl Block {
                 || queue.len() < MANY_WAIT as usize)
     }
 
-    /// Fills the stage where that is nothing but to say so, because the state and ticket that are next stand in all its
-    /// empty places from the last time; whether that was so.
+    /// Refills the stage without writing, if the next state and ticket are still in all empty slots; returns whether it
+    /// did.
     #[inline(always)]
     fn is_restocked(&mut self, phase: usize) -> bool {
         let (queue, stage) = (&mut self.queues[phase], &mut self.stages[phase]);
@@ -226,7 +226,7 @@ impl Block {
         true
     }
 
-    /// Fills all empty places of the stage, as far as there are jobs.
+    /// Fills all empty slots of the stage, as far as there are jobs.
     fn fill_stage(&mut self, program: &LanesProgram, phase: usize, rows: &mut StageRows<'_>) {
         let (queue, stage) = (&mut self.queues[phase], &mut self.stages[phase]);
         let (mut empty, n_waiting) = (!stage.valid, (!stage.valid).count_ones());
@@ -235,7 +235,7 @@ impl Block {
         let mut from = [0; 64];
         while let Some(entry) = queue.front().filter(|_| empty != 0) {
             if entry.n_left == 1 {
-                // Mostly one of many with one playout each.
+                // The usual case: many jobs with one playout each.
                 let singles = queue.singles(empty.count_ones() as usize);
                 let (first, mut last) = (queue.front_state(), 0);
                 let before = empty;
@@ -267,19 +267,19 @@ impl Block {
         stage.valid = !empty;
         self.n_queued -= u64::from(n_waiting - empty.count_ones());
         if written != 0 {
-            let of_block = (rows.n_words, rows.idx);
+            let block_of_rows = (rows.n_words, rows.idx);
             states_to_rows(
                 program,
                 queue.states(),
                 &from,
                 written,
                 rows.words,
-                of_block,
+                block_of_rows,
             );
         }
     }
 
-    /// The lanes among these whose playouts have reached their limit in step `now`.
+    /// The lanes among these whose playouts reach their limit in step `now`.
     pub(super) fn expired(&mut self, lanes: u64, now: u64) -> u64 {
         if now < self.deadline {
             return 0;
@@ -297,7 +297,7 @@ impl Block {
         expired
     }
 
-    /// Writes records of playouts that end in step `now`. Their goals are still unknown.
+    /// Writes records of playouts that end in step `now`. Their goals are filled in later.
     pub(super) fn finish(
         &mut self,
         lanes: u64,
@@ -340,8 +340,8 @@ impl Block {
         }
     }
 
-    /// Whether playouts that end in these lanes in step `now` are of one job, with this tag or with any if there is none
-    /// yet, and no playout of the block reaches its limit now.
+    /// Whether playouts that end in these lanes in step `now` belong to one job (with this tag, or with any tag if
+    /// there is none yet), and no playout of the block reaches its limit now.
     #[inline(always)]
     pub(super) fn is_alike(&self, lanes: u64, now: u64, tag: &mut Option<u64>) -> bool {
         if now >= self.deadline || lanes & !self.latest.1 != 0 {
@@ -354,13 +354,14 @@ impl Block {
         ticket.limit < MANY_STEPS && *tag.get_or_insert(ticket.tag) == ticket.tag
     }
 
-    /// The steps that playouts in these lanes have made until `now`, added to a vector of sums.
+    /// Adds the steps that playouts in these lanes have made until `now` to a vector of sums.
     #[inline(always)]
     pub(super) fn add_ages<V: Vector>(&self, sums: V, lanes: u64, now: u64) -> V {
         sums.add_ages(&self.starts, lanes, now as u32)
     }
 
-    /// Adds up playouts that end in step `now`, with their goals if these are known; tells the lanes whose goals are not.
+    /// Sums playouts that end in step `now`, with their goals if these are known; returns the lanes whose goals are
+    /// not.
     #[inline(always)]
     pub(super) fn add_up(
         &mut self,
@@ -374,7 +375,7 @@ impl Block {
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             let together = match left & self.latest.1 {
-                of_latest if of_latest >> first & 1 == 1 => of_latest,
+                latest if latest >> first & 1 == 1 => latest,
                 _ => 1 << first,
             };
             left &= !together;
@@ -410,7 +411,7 @@ impl Block {
         open
     }
 
-    /// The lanes among these whose last playout needs no goals: it was cut, for a constant.
+    /// The lanes among these whose last playout needs no goals, because it was cut with a constant score.
     pub(super) fn scored(&self, lanes: u64) -> u64 {
         let is_scored = |lane: &usize| {
             matches!(
@@ -422,7 +423,7 @@ impl Block {
     }
 }
 
-/// The places of the set bits.
+/// The positions of the set bits.
 #[inline(always)]
 pub(super) fn bits(word: u64) -> Bits {
     Bits(word)
@@ -446,7 +447,7 @@ impl Iterator for Bits {
     }
 }
 
-/// The lowest `n` set bits, or all.
+/// The lowest `n` set bits, or all if there are fewer.
 fn lowest(word: u64, n: u32) -> u64 {
     if n >= word.count_ones() {
         return word;

@@ -1,32 +1,32 @@
-//! The bit-sliced choice: every lane picks one of its legal moves uniformly, without leaving the rows.
+//! Bit-sliced selection: every lane picks one of its legal moves uniformly, by operations on rows only.
 //!
-//! 1. *Count*: the number of legal moves in each subtree ([`super::tree`]), by adders over rows.
-//! 2. *Scale*: the count times a random fraction, one bit of the fraction after the other; the whole part is the number of
+//! 1. *Count*: the number of legal moves in each subtree ([`super::tree`]), with adders over rows.
+//! 2. *Scale*: the count times a random fraction, one bit of the fraction at a time; the integer part is the index of
 //!    the picked move among the legal ones.
-//! 3. *Descend*: at each inner node, compare with the count of the left half; go left, or subtract and go right. The mask
-//!    of the lanes that arrive at a leaf is the row of the move. The directions are the move's number in binary.
+//! 3. *Descend*: at each inner node, compare with the count of the left half; go left, or subtract and go right. The
+//!    mask of the lanes that arrive at a leaf is the row of the move. The directions are the move's number in binary.
 //!
 //! Subtrees without a legal move in any lane are skipped, and so are those that no lane enters.
 //!
-//! The fraction has 13 bits more than the count needs: with n legal moves, the probability of a move differs from 1/n by
-//! less than 2⁻¹³ / n, because at most one of the 2ᵏ equally likely fractions falls to a neighbour.
+//! The fraction has 13 bits more than the count needs: with n legal moves, the probability of a move differs from 1/n
+//! by less than 2⁻¹³ / n, because at most one of the 2ᵏ equally likely fractions falls to a neighbour.
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
 use super::random::Random;
 use super::tree::{EIGHT, Item, Tree};
-use super::vector::{Rows, Vector, at, get, get_eight, put};
+use super::vector::{Rows, Vector, get, get_eight, put, row_ptr};
 
 /// Bits of the random fraction beyond those of the count.
 const EXTRA_BITS: usize = 13;
 
-/// Most bits of a count.
-const MOST_BITS: usize = 24;
+/// Maximum number of bits of a count.
+const MAX_BITS: usize = 24;
 
-/// Most bits of a sum of weights.
+/// Maximum number of bits of a sum of weights.
 pub(super) const WIDE: usize = 34;
 
-/// The moves among which is chosen.
+/// The moves to choose from.
 pub(super) struct Leaves {
     pub(super) tree: Tree,
     /// Per move: the row of its legality and the row to write; both padded to whole groups of the tree.
@@ -35,7 +35,7 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// Moves by their rows; `zero` and `trash` fill up.
+    /// Builds the leaves from rows of moves, padded with the rows `zero` and `trash`.
     pub(super) fn new(
         moves: impl ExactSizeIterator<Item = (u32, u32)>,
         zero: u32,
@@ -49,18 +49,18 @@ impl Leaves {
     }
 }
 
-/// What a choice needs while a step runs.
+/// Scratch memory of a selection.
 pub(super) struct Scratch {
     counts: Rows,
-    /// Per depth, left and right: the mask of the lanes that arrive there and the bits of the number they look for.
+    /// Per depth, left and right: the mask of the lanes that arrive there and the bits of the remaining index.
     paths: Rows,
     /// Per item: whether some lane has a legal move there.
     is_live: Vec<bool>,
-    /// A bit per eighth: whether rows of its moves may be set from the last time.
+    /// One bit per eighth: whether rows of its moves may still be set from the last selection.
     dirty: Vec<u64>,
 }
 
-const PATH: usize = MOST_BITS + 1;
+const PATH: usize = MAX_BITS + 1;
 
 impl Scratch {
     pub(super) fn new(tree: &Tree, n_words: usize) -> Scratch {
@@ -72,14 +72,13 @@ impl Scratch {
         }
     }
 
-    /// Says that somebody else wrote rows of moves.
+    /// Marks all rows as dirty, because other code wrote rows of moves.
     pub(super) fn soil(&mut self) {
         self.dirty.fill(u64::MAX);
     }
 }
 
-/// The bits of the number of legal moves in each lane; nothing if there is none in any.
-/// [`count`] was called before.
+/// The bits of the number of legal moves in each lane; `None` if no lane has any. [`count`] must have been called.
 #[inline(always)]
 pub(super) fn root_count(tree: &Tree, scratch: &mut Scratch, n_words: usize) -> Option<*const u64> {
     let root = tree.items.len() - 1;
@@ -95,10 +94,10 @@ pub(super) fn root_count(tree: &Tree, scratch: &mut Scratch, n_words: usize) -> 
     }
 }
 
-/// Follows lanes to the moves with these numbers among their legal ones, and sets the rows of all moves.
+/// Descends to the moves with these indexes among the legal ones, and sets the rows of all moves.
 ///
 /// # Safety
-/// As for [`count`], which was called before.
+/// As for [`count`], which must have been called.
 #[inline(always)]
 pub(super) unsafe fn find<V: Vector>(
     leaves: &Leaves,
@@ -110,7 +109,7 @@ pub(super) unsafe fn find<V: Vector>(
     let path = scratch.paths.pointer();
     let tree = &leaves.tree;
     let width = tree.items[tree.items.len() - 1].width as usize;
-    // SAFETY: a path has room for the mask and `MOST_BITS` bits.
+    // SAFETY: a path has room for the mask and `MAX_BITS` bits.
     unsafe {
         mask.store(path);
         for bit in 0..width {
@@ -128,7 +127,7 @@ pub(super) unsafe fn find<V: Vector>(
     }
 }
 
-/// Each number times a random fraction, rounded down.
+/// Multiplies each number by a random fraction and rounds down.
 #[inline(always)]
 pub(super) fn scale_wide<V: Vector>(
     number: &[V; WIDE],
@@ -153,10 +152,10 @@ pub(super) fn scale_wide<V: Vector>(
     sum
 }
 
-/// Counts legal moves; gives the lanes that have one.
+/// Counts legal moves; returns the lanes that have one.
 ///
 /// # Safety
-/// The rows of `legal` are below `rows`; the CPU has `V`; the scratch was made for this tree and width.
+/// The rows of `legal` are below `rows`; the CPU supports `V`; the scratch was made for this tree and width.
 #[inline(always)]
 pub(super) unsafe fn count<V: Vector>(
     leaves: &Leaves,
@@ -166,7 +165,7 @@ pub(super) unsafe fn count<V: Vector>(
     let counts = scratch.counts.pointer();
     let zero = V::splat(false);
     let Leaves { tree, legal, .. } = leaves;
-    // SAFETY: as promised; counts of an item lie within those of the tree.
+    // SAFETY: guaranteed by the caller; counts of an item lie within those of the tree.
     unsafe {
         for idx in 0..tree.items.len() {
             let item = tree.items.get_unchecked(idx);
@@ -215,12 +214,12 @@ pub(super) unsafe fn count<V: Vector>(
                 };
                 let mut bit = 0;
                 while bit < width {
-                    let of = if bit < only_width {
+                    let value = if bit < only_width {
                         get(counts, only + bit)
                     } else {
                         zero
                     };
-                    put(counts, to + bit, of);
+                    put(counts, to + bit, value);
                     bit += 1;
                 }
             }
@@ -238,7 +237,7 @@ pub(super) unsafe fn count<V: Vector>(
     }
 }
 
-/// Counts a group of one eighth; whether there is any legal move.
+/// Counts a group of one eighth; returns whether there is any legal move.
 #[inline(always)]
 unsafe fn count_one<V: Vector>(
     item: &Item,
@@ -246,7 +245,7 @@ unsafe fn count_one<V: Vector>(
     rows: *const u64,
     counts: *mut u64,
 ) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (count, any) = count_eight::<V>(legal, item.eighths.0, rows);
         put_all(counts, item.count, &count);
@@ -262,7 +261,7 @@ unsafe fn count_two<V: Vector>(
     rows: *const u64,
     counts: *mut u64,
 ) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (left, any_left) = count_eight::<V>(legal, item.eighths.0, rows);
         let (right, any_right) = count_eight::<V>(legal, item.eighths.0 + 1, rows);
@@ -280,7 +279,7 @@ unsafe fn count_four<V: Vector>(
     rows: *const u64,
     counts: *mut u64,
 ) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let first = item.eighths.0;
         let (a, any_a) = count_eight::<V>(legal, first, rows);
@@ -305,10 +304,10 @@ unsafe fn count_four<V: Vector>(
     }
 }
 
-/// The number of legal moves in an eighth, and lanes that have any.
+/// The number of legal moves in an eighth, and the lanes that have any.
 #[inline(always)]
 unsafe fn count_eight<V: Vector>(legal: &[u32], eighth: u32, rows: *const u64) -> ([V; 4], V) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let l: [V; EIGHT] = unsafe { get_eight(rows, legal.as_ptr().add(eighth as usize * EIGHT)) };
     let (a0, a1, a2) = four(l[0], l[1], l[2], l[3]);
     let (b0, b1, b2) = four(l[4], l[5], l[6], l[7]);
@@ -318,7 +317,7 @@ unsafe fn count_eight<V: Vector>(legal: &[u32], eighth: u32, rows: *const u64) -
     ([s0, s1, s2, s3], s0.or(s1).or(s2.or(s3)))
 }
 
-/// The sum of two numbers of four bits.
+/// The sum of two four-bit numbers.
 #[inline(always)]
 fn add_four<V: Vector>(a: [V; 4], b: [V; 4]) -> [V; 5] {
     let (s0, carry) = a[0].half_add(b[0]);
@@ -332,7 +331,7 @@ fn add_four<V: Vector>(a: [V; 4], b: [V; 4]) -> [V; 5] {
 unsafe fn put_all<V: Vector, const N: usize>(counts: *mut u64, first: u32, values: &[V; N]) {
     let mut idx = 0;
     while idx < N {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(counts, first as usize + idx, values[idx]) };
         idx += 1;
     }
@@ -343,7 +342,7 @@ unsafe fn get_all<V: Vector, const N: usize>(counts: *const u64, first: u32) -> 
     let mut values = [V::splat(false); N];
     let mut idx = 0;
     while idx < N {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         values[idx] = unsafe { get(counts, first as usize + idx) };
         idx += 1;
     }
@@ -359,8 +358,8 @@ fn four<V: Vector>(l0: V, l1: V, l2: V, l3: V) -> (V, V, V) {
     (s0, s1, s2)
 }
 
-/// Picks a move in each lane of `mask` and sets the rows of all moves; `count` was called before. With `LOG`, ors the
-/// bits of the picked moves' numbers into the vectors at `log`.
+/// Picks a move in each lane of `mask` and sets the rows of all moves; `count` must have been called. With `LOG`, ORs
+/// the bits of the picked moves' numbers into the vectors at `log`.
 ///
 /// # Safety
 /// As for [`count`]; `log` has a vector for each bit of a leaf's number.
@@ -373,7 +372,7 @@ pub(super) unsafe fn choose<V: Vector, const LOG: bool>(
     mask: V,
     log: *mut u64,
 ) {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         scale(&leaves.tree, scratch, random);
         let paths = scratch.paths.pointer();
@@ -382,14 +381,14 @@ pub(super) unsafe fn choose<V: Vector, const LOG: bool>(
     }
 }
 
-/// The number of the move that each lane looks for, into the path of the root.
+/// Writes the index of the move to pick in each lane into the path of the root.
 #[inline(always)]
 unsafe fn scale<V: Vector>(tree: &Tree, scratch: &mut Scratch, random: &mut Random<V>) {
     let root = tree.items[tree.items.len() - 1];
     let counts = scratch.counts.pointer();
     let path = scratch.paths.pointer();
     let n_draws = tree.n_count_bits + EXTRA_BITS;
-    // SAFETY: the counts of the root lie within those of the tree, and a path has room for `MOST_BITS` bits.
+    // SAFETY: the counts of the root lie within those of the tree, and a path has room for `MAX_BITS` bits.
     unsafe {
         let from = counts.add(root.count as usize * V::N_WORDS);
         let to = path.add(V::N_WORDS);
@@ -417,7 +416,7 @@ unsafe fn scale_bits<V: Vector, const K: usize>(
     n_draws: usize,
     random: &mut Random<V>,
 ) {
-    // SAFETY: as the caller promised.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let zero = V::splat(false);
         let mut count = [zero; K];
@@ -429,7 +428,7 @@ unsafe fn scale_bits<V: Vector, const K: usize>(
         let mut sum = [zero; K];
         for _ in 0..n_draws {
             let random = random.bit();
-            // (sum + count * bit) / 2; the lowest bit is lost.
+            // (sum + count * bit) / 2; the lowest bit is dropped.
             let (_, mut carry) = sum[0].half_add(count[0].and(random));
             let mut bit = 1;
             while bit < K {
@@ -446,7 +445,7 @@ unsafe fn scale_bits<V: Vector, const K: usize>(
     }
 }
 
-/// The same for large counts; high bits that are zero in all lanes cost nothing.
+/// The same for large counts; high bits that are zero in all lanes are skipped.
 #[inline(always)]
 unsafe fn scale_many<V: Vector>(
     from: *const u64,
@@ -455,7 +454,7 @@ unsafe fn scale_many<V: Vector>(
     random: &mut Random<V>,
 ) {
     let mut count = [V::splat(false); WIDE];
-    // SAFETY: as the caller promised.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut bit = 0;
         while bit < n_bits {
@@ -471,7 +470,7 @@ unsafe fn scale_many<V: Vector>(
     }
 }
 
-/// Follows all lanes from the root, where their mask and number stand, to the moves.
+/// Follows all lanes from the root, where their mask and index are, to the moves.
 #[inline(always)]
 unsafe fn descend<V: Vector, const LOG: bool>(
     leaves: &Leaves,
@@ -487,7 +486,7 @@ unsafe fn descend<V: Vector, const LOG: bool>(
     } = scratch;
     let (counts, paths) = (counts.pointer(), paths.pointer());
     let Leaves { tree, legal, does } = leaves;
-    // SAFETY: as the caller promised; there is a path for each depth, left and right.
+    // SAFETY: guaranteed by the caller; there is a path for each depth, left and right.
     unsafe {
         let mut idx = tree.items.len();
         while idx > 0 {
@@ -532,14 +531,14 @@ unsafe fn descend<V: Vector, const LOG: bool>(
             let left = tree.items.get_unchecked(left as usize);
             let (left_count, width) = (left.count as usize, left.width as usize);
             let mut borrow = V::splat(false);
-            // The number has one bit less than the count of this item: as many as the count of the left half.
+            // The index has one bit less than the count of this item: as many as the count of the left half.
             let mut bit = 0;
             if is_left_live {
                 while bit < width {
-                    let of: V = get(path, 1 + bit);
+                    let value: V = get(path, 1 + bit);
                     let (difference, next) =
-                        of.full_subtract(get(counts, left_count + bit), borrow);
-                    put(to_left, 1 + bit, of);
+                        value.full_subtract(get(counts, left_count + bit), borrow);
+                    put(to_left, 1 + bit, value);
                     put(to_right, 1 + bit, difference);
                     borrow = next;
                     bit += 1;
@@ -560,13 +559,13 @@ unsafe fn descend<V: Vector, const LOG: bool>(
     }
 }
 
-/// Where the mask and number of an item stand.
+/// Position of the mask and index of an item.
 #[inline(always)]
 fn path_of<V: Vector>(paths: *mut u64, depth: u32, is_right: bool) -> *mut u64 {
-    at::<V>(paths, (depth as usize * 2 + usize::from(is_right)) * PATH)
+    row_ptr::<V>(paths, (depth as usize * 2 + usize::from(is_right)) * PATH)
 }
 
-/// Clears the rows of moves that were set the last time.
+/// Clears the rows of moves that were set by the last selection.
 #[inline(always)]
 unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, dirty: &mut [u64]) {
     let (start, end) = (eighths.0 as usize, eighths.1 as usize);
@@ -582,7 +581,7 @@ unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, di
             break;
         }
         dirty[eighth / 64] &= !(1 << (eighth % 64));
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             put_eight(
                 rows,
@@ -595,16 +594,16 @@ unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, di
 }
 
 #[inline(always)]
-unsafe fn put_eight<V: Vector>(rows: *mut u64, of: *const u32, values: [V; EIGHT]) {
+unsafe fn put_eight<V: Vector>(rows: *mut u64, indexes: *const u32, values: [V; EIGHT]) {
     let mut idx = 0;
     while idx < EIGHT {
         // SAFETY: rows of moves are rows of the matrix.
-        unsafe { put(rows, *of.add(idx) as usize, values[idx]) };
+        unsafe { put(rows, *indexes.add(idx) as usize, values[idx]) };
         idx += 1;
     }
 }
 
-/// Where the moves of a choice are.
+/// The rows of the moves of a choice.
 struct Moves {
     legal: *const u32,
     does: *const u32,
@@ -622,7 +621,7 @@ unsafe fn descend_four_eighths<V: Vector, const LOG: bool>(
     counts: *const u64,
     count: u32,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let left: [V; 5] = get_all(counts, count + 6);
         let borrow = left[0].and_not(number[0]);
@@ -655,7 +654,7 @@ unsafe fn descend_two<V: Vector, const LOG: bool>(
     number: [V; 4],
     left: [V; 4],
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let borrow = left[0].and_not(number[0]);
         let d0 = number[0].xor(left[0]);

@@ -1,36 +1,36 @@
-//! Straight-line code over rows: what a kernel evaluates.
+//! Straight-line code over rows, the input of a kernel.
 //!
 //! A row holds one signal of the network for all lanes. Each gate sets its target row to the conjunction of some rows,
-//! plain or complemented. In: gates in an order in which every row is computed before it is read. Out: nothing by
-//! itself; a [`Kernel`](super::kernel::Kernel) is made from it, which may choose another order.
+//! plain or complemented. Gates are in an order in which every row is computed before it is read. A
+//! [`Kernel`](super::kernel::Kernel) is made from the code; it may choose another order.
 
 /// A row or its complement: row * 2 + complement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Literal(pub(crate) u32);
 
 impl Literal {
-    /// The row, plain or complemented.
+    /// A row, plain or complemented.
     pub(crate) fn new(row: u32, is_complement: bool) -> Literal {
         Literal(row * 2 + u32::from(is_complement))
     }
 
-    /// The row that it reads.
+    /// The row of the literal.
     pub(crate) fn row(self) -> u32 {
         self.0 / 2
     }
 
-    /// Whether it is true where the row is false.
+    /// Whether the literal is true where the row is false.
     pub(crate) fn is_complement(self) -> bool {
         self.0 % 2 == 1
     }
 }
 
-/// Gates in the order of evaluation, and the rows that somebody reads afterwards.
+/// Gates in evaluation order, and the output rows.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Code {
-    /// Per gate: the row that it sets.
+    /// Per gate: its target row.
     targets: Vec<u32>,
-    /// Per gate: where its literals end; they begin where those of the gate before end.
+    /// Per gate: the end of its literals; they start where those of the previous gate end.
     ends: Vec<u32>,
     literals: Vec<Literal>,
     outputs: Vec<u32>,
@@ -42,22 +42,22 @@ impl Code {
         Code::default()
     }
 
-    /// Appends `row[target] = AND of literals`: at least one; a single one is a copy or a complement. A target is written
-    /// once, and nothing may have read it before.
+    /// Appends `row[target] = AND of literals`. There is at least one literal; a single one is a copy or a complement.
+    /// A target is written once, and must not have been read before.
     pub(crate) fn and(&mut self, target: u32, literals: &[Literal]) {
-        assert!(!literals.is_empty(), "a gate reads something");
+        assert!(!literals.is_empty(), "a gate has at least one literal");
         self.targets.push(target);
         self.literals.extend_from_slice(literals);
         let end = u32::try_from(self.literals.len()).expect("fewer than 2^32 literals");
         self.ends.push(end);
     }
 
-    /// Says that a row is needed after the code has run; the others may never reach memory.
+    /// Declares a row as an output, needed after the code has run; other rows may never reach memory.
     pub(crate) fn output(&mut self, row: u32) {
         self.outputs.push(row);
     }
 
-    /// Whether there is nothing to evaluate.
+    /// Whether there are no gates.
     pub(crate) fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
@@ -72,18 +72,18 @@ impl Code {
         self.literals.len()
     }
 
-    /// The row that a gate sets.
+    /// The target row of a gate.
     pub(crate) fn target(&self, gate: usize) -> u32 {
         self.targets[gate]
     }
 
-    /// What a gate reads.
+    /// The literals of a gate.
     pub(crate) fn literals(&self, gate: usize) -> &[Literal] {
         let start = gate.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.literals[start as usize..self.ends[gate] as usize]
     }
 
-    /// The rows that are needed afterwards, possibly some of them twice or computed by no gate.
+    /// The output rows. There may be duplicates, and rows that no gate computes.
     pub(crate) fn outputs(&self) -> &[u32] {
         &self.outputs
     }
@@ -95,7 +95,7 @@ impl Code {
         rows.max().map_or(0, |row| row as usize + 1)
     }
 
-    /// The same code over rows that are numbered without gaps, and the row that each of them stands for.
+    /// Renumbers the rows without gaps; also returns the original row of each.
     pub(crate) fn renumbered(&self) -> (Code, Vec<u32>) {
         let read = self.literals.iter().map(|literal| literal.row());
         let mut rows: Vec<u32> = read.chain(self.targets.iter().copied()).collect();

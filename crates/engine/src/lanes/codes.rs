@@ -1,13 +1,12 @@
-//! The moves of playouts as codes: small numbers, those of eight steps in a word.
+//! The moves of playouts as codes: small numbers, with those of eight steps packed into a word.
 //!
-//! While lanes play, a step logs the chosen moves bit-sliced: a row per bit of their numbers. Before playouts are handed
-//! over, eight steps at a time are turned over, in all blocks of a group at once: first the bits of eight rows become a
-//! byte per lane, then the bytes of eight steps become a word per lane. That takes less than an instruction per move,
-//! and what nobody reads is never looked up.
+//! While lanes play, a step logs the chosen moves bit-sliced: one row per bit of their numbers. Before playouts are
+//! handed over, eight steps at a time are transposed, in all blocks of a group at once: first the bits of eight rows
+//! become a byte per lane, then the bytes of eight steps become a word per lane. That takes less than one instruction
+//! per move. Codes that are never read are never decoded.
 //!
-//! A code stands for a phase and the number of a move in it, so that moves are looked up without asking for the phase.
-//! Roles with more than 256 codes have several bytes for each, in *planes*; a role that can only ever do one thing has
-//! none.
+//! A code stands for a phase and the number of a move in it, so that decoding does not need the phase. Roles with more
+//! than 256 codes use several bytes for each, in *planes*; a role with only one possible move uses none.
 //!
 //! - Warren 2012, Hacker's Delight, section 7-3 (transposing a bit matrix)
 
@@ -30,31 +29,32 @@ pub(super) const CHUNK: u64 = 8;
 pub(super) struct RoleCodes {
     /// Per code: the move.
     moves: Vec<MoveId>,
-    /// Per phase: bits that belong to the code of every move.
+    /// Per phase: bits that are common to the codes of all moves.
     bases: Vec<u32>,
-    /// Per phase: whether it may have a choice.
+    /// Per phase: whether the role may have a choice.
     choices: Vec<bool>,
-    /// Bytes of a code, and how many planes other roles have before.
+    /// Bytes of a code, and the number of planes of the roles before.
     n_planes: usize,
     first_plane: usize,
 }
 
 impl RoleCodes {
     /// Codes for all roles.
-    pub(super) fn of_all(phases: &[Phase], n_roles: usize) -> Vec<RoleCodes> {
+    pub(super) fn all_roles(phases: &[Phase], n_roles: usize) -> Vec<RoleCodes> {
         let mut first_plane = 0;
-        let of_role = |role| {
+        let codes = |role| {
             let codes = RoleCodes::new(phases, role, first_plane);
             first_plane += codes.n_planes;
             codes
         };
-        (0..n_roles).map(of_role).collect()
+        (0..n_roles).map(codes).collect()
     }
 
     fn new(phases: &[Phase], role: usize, first_plane: usize) -> RoleCodes {
         let mut moves: Vec<Option<MoveId>> = Vec::new();
         let mut bases = vec![0; phases.len()];
-        // Step 1. Choices, the largest first: each gets numbers whose lowest bits are free for those of its moves.
+        // Step 1. Choices, the largest first: each gets an aligned range of codes whose lowest bits are the number of
+        // the move.
         let choice = |phase: usize| match &phases[phase].roles[role] {
             RoleMoves::Choice(choice) => Some((phase, &**choice)),
             _ => None,
@@ -75,9 +75,9 @@ impl RoleCodes {
             moves.resize(base + (1 << choice.leaves.tree.n_index_bits()), None);
         }
         // Step 2. Moves without a choice, where there is room.
-        for (phase, of_phase) in phases.iter().enumerate() {
-            if let RoleMoves::Only(only, _) = of_phase.roles[role] {
-                let same = moves.iter().position(|&of| of == Some(only));
+        for (phase, phase_data) in phases.iter().enumerate() {
+            if let RoleMoves::Only(only, _) = phase_data.roles[role] {
+                let same = moves.iter().position(|&mv| mv == Some(only));
                 let code = same.or_else(|| moves.iter().position(Option::is_none));
                 let code = code.unwrap_or(moves.len());
                 moves.resize(moves.len().max(code + 1), None);
@@ -87,12 +87,12 @@ impl RoleCodes {
         }
         let n_bits = usize::BITS - moves.len().saturating_sub(1).leading_zeros();
         let n_planes = n_bits.div_ceil(8) as usize;
-        // No byte is beyond the end.
+        // Every byte must be a valid index.
         moves.resize(moves.len().max(if n_planes == 1 { 256 } else { 1 }), None);
         RoleCodes {
             moves: moves
                 .into_iter()
-                .map(|of| of.unwrap_or(MoveId(0)))
+                .map(|mv| mv.unwrap_or(MoveId(0)))
                 .collect(),
             bases,
             choices: (0..phases.len())
@@ -114,14 +114,14 @@ impl RoleCodes {
 
 /// The codes of all steps that are still needed.
 pub(super) struct Codes {
-    /// Of the chunks up to `end`, and room for more: by chunk of steps, plane, block of the group, and lane; lanes that are
-    /// equal modulo 8 stand together.
+    /// Codes up to step `end`, with spare capacity: by chunk of steps, plane, block of the group, and lane; lanes that
+    /// are equal modulo 8 are adjacent.
     words: Vec<u64>,
-    /// The chunk that the first words belong to.
+    /// The chunk of the first words.
     first: u64,
-    /// The step up to which all is done.
+    /// The end of the encoded steps.
     end: u64,
-    /// Words of a chunk.
+    /// Words per chunk.
     stride: usize,
     n_blocks: usize,
 }
@@ -133,13 +133,13 @@ impl Codes {
             words: Vec::new(),
             first: 0,
             end: 0,
-            // Not a power of two: the chunks of a lane would get into each other's way in the cache.
+            // Not a power of two, to avoid cache conflicts between the chunks of a lane.
             stride: n_planes * 64 * n_blocks + 8,
             n_blocks,
         }
     }
 
-    /// Makes codes of what was logged since the last time.
+    /// Encodes the steps that were logged since the last call.
     pub(super) fn follow(&mut self, program: &LanesProgram, log: &Log) {
         if self.end <= log.first() {
             self.first = log.first() / CHUNK;
@@ -153,12 +153,12 @@ impl Codes {
         assert_eq!(
             self.n_blocks,
             program.options.simd.n_words(),
-            "made for this program"
+            "the log must belong to this program"
         );
         for chunk in chunks {
             let to = (chunk - self.first) as usize * self.stride;
             let to = &mut self.words[to..];
-            // SAFETY: a program exists only where the CPU has its vectors; there is room for a chunk.
+            // SAFETY: a program exists only if the CPU supports its vectors; there is room for a chunk.
             unsafe {
                 match program.options.simd {
                     Simd::Portable => turn_chunk::<u64>(program, log, chunk, to),
@@ -167,19 +167,19 @@ impl Codes {
                     #[cfg(target_arch = "x86_64")]
                     Simd::Avx512 => turn_avx512(program, log, chunk, to),
                     #[cfg(not(target_arch = "x86_64"))]
-                    Simd::Avx2 | Simd::Avx512 => unreachable!("never available here"),
+                    Simd::Avx2 | Simd::Avx512 => unreachable!("not available on this architecture"),
                 }
             }
         }
     }
 
-    /// Forgets steps that the log has forgotten.
+    /// Drops steps that the log has dropped.
     pub(super) fn forget_with(&mut self, log: &Log) {
         let first = log.first() / CHUNK;
         if first > self.first {
             let n_kept = self.end.div_ceil(CHUNK).saturating_sub(first) as usize * self.stride;
             let from = (first - self.first) as usize * self.stride;
-            // If all is forgotten, it may begin beyond what was ever turned over.
+            // If everything is dropped, the new start may lie beyond the encoded steps.
             if n_kept > 0 {
                 self.words.copy_within(from..from + n_kept, 0);
             }
@@ -187,7 +187,7 @@ impl Codes {
         }
     }
 
-    /// The moves of a role in a playout that began in this step, in a lane of a block of the group.
+    /// The moves of a role in a playout that started in this step, in a lane of a block of the group.
     #[inline]
     pub(super) fn moves<'a>(
         &'a self,
@@ -197,8 +197,8 @@ impl Codes {
         n_steps: u32,
     ) -> Moves<'a> {
         let chunk = (first / CHUNK).saturating_sub(self.first) as usize;
-        let of_block = (role.first_plane * self.n_blocks + block) * 64;
-        let at = chunk * self.stride + of_block + usize::from(lane % 8 * 8 + lane / 8);
+        let block_start = (role.first_plane * self.n_blocks + block) * 64;
+        let at = chunk * self.stride + block_start + usize::from(lane % 8 * 8 + lane / 8);
         Moves {
             words: self.words.get(at..).unwrap_or_default(),
             stride: self.stride,
@@ -214,33 +214,33 @@ impl Codes {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn turn_avx2(program: &LanesProgram, log: &Log, chunk: u64, to: &mut [u64]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { turn_chunk::<std::arch::x86_64::__m256i>(program, log, chunk, to) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn turn_avx512(program: &LanesProgram, log: &Log, chunk: u64, to: &mut [u64]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { turn_chunk::<std::arch::x86_64::__m512i>(program, log, chunk, to) }
 }
 
-/// The codes of one chunk, for all roles.
+/// Encodes one chunk for all roles.
 ///
 /// # Safety
-/// The CPU has `V`, the log is `V` wide, and there is room for a chunk.
+/// The CPU supports `V`, the log is `V` wide, and there is room for a chunk.
 #[inline(always)]
 unsafe fn turn_chunk<V: Vector>(program: &LanesProgram, log: &Log, chunk: u64, to: &mut [u64]) {
     for (role, codes) in program.codes.iter().enumerate() {
         for plane in 0..codes.n_planes {
             let to = &mut to[(codes.first_plane + plane) * 64 * V::N_WORDS..][..64 * V::N_WORDS];
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { turn_plane::<V>(program, log, chunk, (role, plane), to) };
         }
     }
 }
 
-/// One byte of the codes of a role.
+/// Encodes one byte of the codes of a role.
 #[inline(always)]
 unsafe fn turn_plane<V: Vector>(
     program: &LanesProgram,
@@ -270,27 +270,27 @@ unsafe fn turn_plane<V: Vector>(
         }
         let base = program.codes[role].bases[phase_idx] >> (8 * plane);
         let base = V::splat_word(u64::from(base & 0xff) * (u64::MAX / 0xff));
-        for (of_lanes, row) in words.iter_mut().zip(&rows) {
-            of_lanes[in_chunk] = row.or(base);
+        for (lane_words, row) in words.iter_mut().zip(&rows) {
+            lane_words[in_chunk] = row.or(base);
         }
     }
-    // Step 2. The bytes of each lane together.
-    for (idx, of_steps) in words.iter_mut().enumerate() {
-        turn_bytes(of_steps);
+    // Step 2. Gather the bytes of each lane.
+    for (idx, steps) in words.iter_mut().enumerate() {
+        turn_bytes(steps);
         let mut lanes = [0; 64];
-        for (eighth, word) in of_steps.iter().enumerate() {
+        for (eighth, word) in steps.iter().enumerate() {
             // SAFETY: eight of the widest vectors have 64 words.
             unsafe { word.store_unaligned(lanes.as_mut_ptr().add(eighth * V::N_WORDS)) };
         }
-        for (block, of_block) in to.chunks_exact_mut(64).enumerate() {
-            for (eighth, word) in of_block[8 * idx..8 * idx + 8].iter_mut().enumerate() {
+        for (block, block_words) in to.chunks_exact_mut(64).enumerate() {
+            for (eighth, word) in block_words[8 * idx..8 * idx + 8].iter_mut().enumerate() {
                 *word = lanes[eighth * V::N_WORDS + block];
             }
         }
     }
 }
 
-/// Turns over the 8×8 bits that stand in each byte of the eight words.
+/// Transposes the 8×8 bits that are in each byte of the eight words.
 #[inline(always)]
 fn turn_bits<V: Vector>(words: &mut [V; 8]) {
     swap::<V, 4, 4>(words, 0x0F0F_0F0F_0F0F_0F0F);
@@ -298,7 +298,7 @@ fn turn_bits<V: Vector>(words: &mut [V; 8]) {
     swap::<V, 1, 1>(words, 0x5555_5555_5555_5555);
 }
 
-/// Turns over the 8×8 bytes of the eight words.
+/// Transposes the 8×8 bytes of the eight words.
 #[inline(always)]
 fn turn_bytes<V: Vector>(words: &mut [V; 8]) {
     swap::<V, 4, 32>(words, 0x0000_0000_FFFF_FFFF);
@@ -306,7 +306,7 @@ fn turn_bytes<V: Vector>(words: &mut [V; 8]) {
     swap::<V, 1, 8>(words, 0x00FF_00FF_00FF_00FF);
 }
 
-/// Swaps the high parts of words with the low parts of those `WIDTH` further on.
+/// Swaps the high parts of words with the low parts of the words `WIDTH` further on.
 #[inline(always)]
 fn swap<V: Vector, const WIDTH: usize, const SHIFT: i32>(words: &mut [V; 8], mask: u64) {
     let mask = V::splat_word(mask);

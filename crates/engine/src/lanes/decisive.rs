@@ -1,8 +1,8 @@
-//! Playouts in which wins at once are made and prevented, where that is worth it.
+//! Playouts with decisive moves, in which immediate wins are made and prevented, where that pays off.
 //!
-//! Seeing them costs gates at every step ([`crate::optimize::decisive`]). In some games there is hardly ever anything to be seen,
-//! and in some what one role wins others win too, and nobody should prevent it. So random playouts are looked at first.
-//! The scalar engine gets the same networks, for playouts one by one.
+//! Finding them costs gates at every step ([`crate::optimize::decisive`]). In some games they hardly ever occur, and in
+//! others a win of one role is also a win of another, so that it should not be prevented. So random playouts are
+//! examined first. The scalar engine gets the same networks, for single playouts.
 
 use std::sync::Arc;
 
@@ -12,25 +12,26 @@ use crate::optimize::decisive::decisive;
 use crate::scalar::ScalarProgram;
 use crate::state::{Goal, RoleId, State};
 
-/// Playouts whose ends are looked at.
+/// Number of playouts whose last states are examined.
 const N_ENDS: u32 = 256;
-/// Steps of a playout at most; how far apart the lengths of those are whose last states are looked at, and how many have each.
-const MOST_STEPS: u32 = 120;
+/// Maximum number of steps of a playout; the spacing of the cut lengths whose last states are examined, and the number
+/// of playouts for each.
+const MAX_STEPS: u32 = 120;
 const APART: usize = 3;
 const N_EACH: u32 = 8;
-/// It is worth it if moves are left out in one of so many states.
+/// Decisive moves pay off if moves are excluded in at least one of this many states.
 const RARE: usize = 20;
 
-/// A game for playouts in which wins at once are made and prevented.
+/// A game for playouts with decisive moves.
 pub(crate) struct Decisive {
-    /// In the lanes.
+    /// For lanes.
     pub(crate) lanes: Arc<LanesProgram>,
-    /// One by one.
+    /// For single playouts.
     pub(crate) scalar: Arc<ScalarProgram>,
 }
 
-/// The game laid out like `all`, for playouts in which wins at once are made and prevented; nothing if there is hardly ever
-/// one, if roles win together, or if it costs too much.
+/// The game laid out like `all`, for playouts with decisive moves; `None` if they hardly ever occur, if roles win
+/// together, or if they cost too much.
 pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<Decisive> {
     let goals = game.goal_values();
     let best: Vec<Option<Goal>> = goals
@@ -38,7 +39,10 @@ pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<Decisi
         .map(|values| values.iter().flatten().max().copied())
         .collect();
     let is_best = |(values, best): (&Vec<Option<Goal>>, &Option<Goal>)| {
-        values.iter().map(|of| of.is_some() && of == best).collect()
+        values
+            .iter()
+            .map(|value| value.is_some() && value == best)
+            .collect()
     };
     let is_best: Vec<Vec<bool>> = goals.iter().zip(&best).map(is_best).collect();
     let (phases, networks) = game.optimized().per_phase();
@@ -59,12 +63,13 @@ pub(crate) fn lay_out(game: &Grounded, all: &Arc<LanesProgram>) -> Option<Decisi
     })
 }
 
-/// Whether some role wins by itself in random playouts, and never two of them together. Who is alone always does.
+/// Whether some role wins alone in random playouts, and two roles never win together. The only role of a game always
+/// wins alone.
 fn wins_alone(game: &Grounded, program: &Arc<LanesProgram>, best: &[Option<Goal>]) -> bool {
     let mut lanes = Lanes::new(Arc::clone(program), &LanesOptions::default());
     lanes.submit([Job {
         n_playouts: N_ENDS,
-        most_steps: MOST_STEPS,
+        most_steps: MAX_STEPS,
         ..Job::new(game.initial_state(), 0)
     }]);
     lanes.run(Until::Idle);
@@ -82,14 +87,14 @@ fn wins_alone(game: &Grounded, program: &Arc<LanesProgram>, best: &[Option<Goal>
     is_any && !are_two
 }
 
-/// States of random playouts that are no ends.
+/// Nonterminal states of random playouts.
 fn some_states(game: &Grounded, program: &Arc<LanesProgram>) -> Vec<State> {
     let options = LanesOptions {
         states: true,
         ..LanesOptions::default()
     };
     let mut lanes = Lanes::new(Arc::clone(program), &options);
-    for n_steps in (1..=MOST_STEPS).step_by(APART) {
+    for n_steps in (1..=MAX_STEPS).step_by(APART) {
         lanes.submit([Job {
             n_playouts: N_EACH,
             most_steps: n_steps,
@@ -106,7 +111,7 @@ fn some_states(game: &Grounded, program: &Arc<LanesProgram>) -> Vec<State> {
     states
 }
 
-/// How many moves all roles together have in each of these states.
+/// The total number of legal moves of all roles in each of these states.
 fn n_moves(program: &Arc<LanesProgram>, states: &[State]) -> Vec<usize> {
     let mut lanes = Lanes::new(Arc::clone(program), &LanesOptions::default());
     let refs: Vec<&State> = states.iter().collect();

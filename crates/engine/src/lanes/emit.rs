@@ -1,7 +1,7 @@
-//! Nodes of a network → code: each gate gets a row, in the order in which gates are evaluated.
+//! Emits code for the nodes of a network: each gate gets a row, in evaluation order.
 //!
-//! Straight pieces of code alternate with components, the pieces that are repeated ([`crate::levels`]). What one piece
-//! computes and another one reads must reach memory; the rest may stay in registers.
+//! Straight-line segments alternate with components, the segments that are repeated ([`crate::levels`]). A row that is
+//! computed in one segment and read in another must be written to memory; the others may stay in registers.
 
 use super::code::{Code, Literal};
 use super::kernel::Kernel;
@@ -14,13 +14,13 @@ pub(super) fn constant(value: bool) -> Literal {
     Literal::new(ONES, !value)
 }
 
-/// Code before it is made a kernel.
+/// Code before it becomes a kernel.
 pub(super) struct Draft {
     code: Code,
     loops: Option<Vec<(u32, Literal)>>,
 }
 
-/// Gives gates their rows, in the order in which they are evaluated.
+/// Assigns rows to gates, in evaluation order.
 pub(super) struct Emitter<'a> {
     context: &'a PhaseContext<'a>,
     pub(super) literals: Vec<Option<Literal>>,
@@ -44,7 +44,7 @@ impl<'a> Emitter<'a> {
 
     pub(super) fn literal(&self, signal: Signal) -> Literal {
         let literal =
-            self.literals[signal.node().idx()].expect("nodes are emitted before they are read");
+            self.literals[signal.node().idx()].expect("every node is emitted before it is read");
         Literal(literal.0 ^ u32::from(signal.is_complement()))
     }
 
@@ -78,22 +78,26 @@ impl<'a> Emitter<'a> {
         row
     }
 
-    /// The code of some nodes: straight pieces, and components between them.
+    /// The code of some nodes: straight-line segments with components between them.
     pub(super) fn emit(&mut self, nodes: &NodeSet) -> Vec<Draft> {
         let (network, levels) = (self.context.network, self.context.levels);
-        // A component stands where it opens; at that level no gate outside reads it or is read by it.
+        // A component is placed where it opens; at that level no gate outside reads it or is read by it.
         let mut order: Vec<(u32, u32, u32)> = Vec::new();
         for node in network.nodes().filter(|node| nodes[node.idx()]) {
             let component = levels.component[node.idx()];
             match (network.node(node), component) {
                 (Node::And(_), NONE) => order.push((levels.level[node.idx()], NONE, node.0)),
-                (Node::And(_) | Node::Loop(_), of) if of != NONE => {
-                    order.push((levels.components[of as usize].open, of, node.0));
+                (Node::And(_) | Node::Loop(_), component) if component != NONE => {
+                    order.push((
+                        levels.components[component as usize].open,
+                        component,
+                        node.0,
+                    ));
                 }
                 _ => {}
             }
         }
-        // Members of a component stay in the order of nodes, in which gates follow what they read.
+        // Members of a component stay in node order, in which gates follow what they read.
         order.sort_unstable_by_key(|&(level, component, node)| {
             (level, component.wrapping_add(1), node)
         });
@@ -126,15 +130,15 @@ impl<'a> Emitter<'a> {
         drafts
     }
 
-    /// Rows for the loops of a component; their definitions are filled in when all gates have rows.
+    /// Assigns rows to the loops of a component; their definitions are filled in when all gates have rows.
     fn open(&mut self, component: u32) -> Vec<(u32, Literal)> {
         let context = self.context;
         let mut rows = Vec::new();
-        for &of in &context.levels.components[component as usize].loops {
+        for &idx in &context.levels.components[component as usize].loops {
             let row = self.new_row();
-            self.literals[context.loop_nodes[of as usize].idx()] = Some(Literal::new(row, false));
-            // The number of the loop for now.
-            rows.push((row, Literal(of)));
+            self.literals[context.loop_nodes[idx as usize].idx()] = Some(Literal::new(row, false));
+            // A placeholder: the index of the loop.
+            rows.push((row, Literal(idx)));
         }
         rows
     }
@@ -149,7 +153,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Makes kernels. A row must reach memory if something outside of its piece reads it.
+/// Makes kernels. A row must reach memory if it is read outside its segment.
 pub(super) fn finish(
     mut drafts: Vec<Draft>,
     read: &[u32],

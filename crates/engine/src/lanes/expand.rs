@@ -1,6 +1,6 @@
-//! Many single states at once: legal moves, end and goals of each; or its successor.
+//! Expands many single states at once: the legal moves, `terminal` and goals of each, or its successor.
 //!
-//! The states are transposed into the lanes of a matrix of its own, as many as a vector has lanes, one phase at a time.
+//! The states are transposed into the lanes of a separate matrix, as many as a vector has lanes, one phase at a time.
 
 #![expect(unsafe_code, reason = "kernels run on rows by pointer")]
 
@@ -17,12 +17,12 @@ pub(super) struct Workbench {
     rows: Rows,
     sides: Vec<Option<Rows>>,
     states: Vec<u64>,
-    /// Legal moves of the state at hand, by role.
+    /// Legal moves of the current state, by role.
     legal: Vec<Vec<MoveId>>,
     n_words: usize,
 }
 
-/// What there is to see in a state.
+/// The properties of a state.
 pub struct Expanded<'a> {
     legal: &'a [Vec<MoveId>],
     is_terminal: bool,
@@ -34,7 +34,7 @@ pub struct Expanded<'a> {
 }
 
 impl<'a> Expanded<'a> {
-    /// Whether the match is over.
+    /// Whether the state is terminal.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
@@ -46,12 +46,12 @@ impl<'a> Expanded<'a> {
         &self.legal[role.idx()]
     }
 
-    /// Which goal values of a role hold, by their place in the ground program's list.
+    /// The goal values of a role that hold, as indexes into the ground program's list.
     pub fn goal_indexes(&self, role: RoleId) -> impl Iterator<Item = usize> + '_ {
         self.goals_on(role).map(|(idx, _)| idx)
     }
 
-    /// What the state is worth to a role, if exactly one goal holds.
+    /// The goal of a role in the state, if exactly one goal holds.
     #[must_use]
     pub fn goal(&self, role: RoleId) -> Option<Goal> {
         let mut on = self.goals_on(role);
@@ -115,7 +115,7 @@ impl Workbench {
                         }
                         RoleMoves::Choice(choice) => {
                             let all = choice.moves.iter().zip(&choice.leaves.legal);
-                            legal.extend(all.filter(|(_, row)| is_on(**row)).map(|(of, _)| *of));
+                            legal.extend(all.filter(|(_, row)| is_on(**row)).map(|(mv, _)| *mv));
                         }
                     }
                 }
@@ -181,9 +181,9 @@ impl Workbench {
             by_phase[program.marks.phase_of(state.words())].push(idx);
         }
         let mut batches = Vec::new();
-        for (phase, of_phase) in by_phase.iter().enumerate() {
+        for (phase, states) in by_phase.iter().enumerate() {
             batches.extend(
-                of_phase
+                states
                     .chunks(self.n_words * 64)
                     .map(|batch| (phase, batch.to_vec())),
             );
@@ -196,9 +196,9 @@ impl Workbench {
             self.rows = matrix(program.n_rows, self.n_words);
         }
         let n = program.n_state_words;
-        for (word, of_word) in batch.chunks(64).enumerate() {
+        for (word, chunk) in batch.chunks(64).enumerate() {
             self.states.clear();
-            for &state in of_word {
+            for &state in chunk {
                 self.states.extend_from_slice(states[state].words());
             }
             self.states.resize(64 * n, 0);
@@ -214,7 +214,7 @@ impl Workbench {
         }
     }
 
-    fn set_moves(&mut self, moves: &RoleMoves, of: impl Fn(usize) -> MoveId, n_places: usize) {
+    fn set_moves(&mut self, moves: &RoleMoves, move_at: impl Fn(usize) -> MoveId, n_places: usize) {
         let RoleMoves::Choice(choice) = moves else {
             return;
         };
@@ -222,7 +222,7 @@ impl Workbench {
             self.rows.words_mut()[row as usize * self.n_words..][..self.n_words].fill(0);
         }
         for place in 0..n_places {
-            if let Ok(leaf) = choice.moves.binary_search(&of(place)) {
+            if let Ok(leaf) = choice.moves.binary_search(&move_at(place)) {
                 let row = choice.leaves.does[leaf] as usize;
                 self.rows.words_mut()[row * self.n_words + place / 64] |= 1 << (place % 64);
             }
@@ -251,8 +251,8 @@ impl Workbench {
 }
 
 fn run_on(program: &LanesProgram, segments: &[Segment], rows: &mut Rows) {
-    // SAFETY: the matrix was made for this code, and the CPU has the instructions: that was checked when the game was
-    // laid out.
+    // SAFETY: the matrix was made for this code, and the CPU supports the instructions: that was checked when the game
+    // was laid out.
     unsafe {
         match program.options.simd {
             Simd::Portable => run_segments::<u64>(segments, rows.pointer()),
@@ -261,7 +261,7 @@ fn run_on(program: &LanesProgram, segments: &[Segment], rows: &mut Rows) {
             #[cfg(target_arch = "x86_64")]
             Simd::Avx512 => run_avx512(segments, rows),
             #[cfg(not(target_arch = "x86_64"))]
-            Simd::Avx2 | Simd::Avx512 => unreachable!("never available here"),
+            Simd::Avx2 | Simd::Avx512 => unreachable!("not available on this architecture"),
         }
     }
 }
@@ -269,13 +269,13 @@ fn run_on(program: &LanesProgram, segments: &[Segment], rows: &mut Rows) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn run_avx2(segments: &[Segment], rows: &mut Rows) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { run_segments::<std::arch::x86_64::__m256i>(segments, rows.pointer()) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn run_avx512(segments: &[Segment], rows: &mut Rows) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { run_segments::<std::arch::x86_64::__m512i>(segments, rows.pointer()) }
 }

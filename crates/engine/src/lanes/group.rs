@@ -1,4 +1,4 @@
-//! Some blocks evaluated together: as many as a vector has words. All that a step reads and writes.
+//! A group of blocks that are evaluated together, one per word of a vector, with all data of a step.
 
 use super::block::{NO_GOAL, bits};
 use super::choose::Scratch;
@@ -10,27 +10,27 @@ use super::vector::Rows;
 use super::weights::{TableScratch, Tables};
 use crate::state::Goal;
 
-/// Masks of lanes that a step keeps, as rows of a small matrix: lanes that play, that end in this step, that begin in
-/// the next; then, per role, lanes in which it has no legal move.
+/// Masks of lanes, as rows of a small matrix: lanes that are active, that end in this step, that start in the next;
+/// then, per role, lanes in which it has no legal move.
 pub(super) const ACTIVE: usize = 0;
 pub(super) const ENDING: usize = 1;
 pub(super) const TAKEN: usize = 2;
 pub(super) const STUCK: usize = 3;
 
-/// What is kept of a playout besides its length, ending and goals.
+/// What is kept of a playout, in addition to its length, ending and goals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Keep {
     pub(super) moves: bool,
     pub(super) states: bool,
     pub(super) goal_trace: bool,
-    /// Nothing is kept of each playout; all are added up.
+    /// Individual playouts are not kept; only sums are.
     pub(super) sums: bool,
 }
 
-/// See the module comment.
+/// A group of blocks.
 pub(super) struct Group {
     pub(super) n_words: usize,
-    /// Whether playouts are only added up.
+    /// Whether playouts are only summed.
     pub(super) keeps_sums: bool,
     pub(super) rows: Rows,
     pub(super) masks: Rows,
@@ -38,17 +38,17 @@ pub(super) struct Group {
     pub(super) random: Rows,
     /// Per phase: the next start state of each lane.
     pub(super) stages: Vec<Option<Rows>>,
-    /// Per phase and role that has a choice.
+    /// Per phase and role with a choice.
     pub(super) scratch: Vec<Vec<Option<Scratch>>>,
     /// Per phase with deferred goals.
     pub(super) sides: Vec<Option<SideMatrix>>,
-    /// For choices by weights.
+    /// For weighted choices.
     pub(super) table_scratch: Option<TableScratch>,
     /// Seeds of random numbers for policies, per block.
     pub(super) seeds: Vec<u64>,
     /// Last states that wait to be transposed.
     pub(super) finals: Option<SideMatrix>,
-    /// Moves of the current step, in bits of their numbers; and of all steps that are still needed.
+    /// Moves of the current step, as bits of their numbers, and the log of all steps that are still needed.
     pub(super) move_bits: Rows,
     pub(super) moves: Log,
     pub(super) codes: Codes,
@@ -57,15 +57,15 @@ pub(super) struct Group {
     pub(super) trace_sides: Vec<Option<Rows>>,
 }
 
-/// Lanes put aside when they end.
+/// A matrix for lanes whose playouts have ended.
 pub(super) struct SideMatrix {
     pub(super) rows: Rows,
-    /// Per block: lanes that are there, and which records (or pages of the ledger) they belong to.
+    /// Per block: the lanes that are parked, and their records (or pages of the ledger).
     pub(super) parked: Vec<u64>,
-    /// Per block: lanes among those that end now whose goals are not known.
+    /// Per block: lanes that end now and whose goals are not known yet.
     pub(super) open: Vec<u64>,
     pub(super) records: Vec<[u32; 64]>,
-    /// States while they are transposed.
+    /// Buffer for transposed states.
     pub(super) transposed: Vec<u64>,
 }
 
@@ -81,7 +81,7 @@ impl SideMatrix {
     }
 }
 
-/// A matrix whose first row is all true.
+/// A matrix whose first row is all ones.
 pub(super) fn matrix(n_rows: usize, n_words: usize) -> Rows {
     let mut rows = Rows::new(n_rows.max(FIRST_BASE as usize), n_words);
     rows.words_mut()[ONES as usize * n_words..][..n_words].fill(u64::MAX);
@@ -149,7 +149,7 @@ impl Group {
                 .states
                 .then(|| SideMatrix::new(FIRST_BASE as usize + program.bases.len(), n_words)),
             move_bits: Rows::new(n_log_rows, n_words),
-            // A step is logged even where nobody has a choice.
+            // A step is logged even if no role has a choice.
             moves: Log::new(n_log_rows.max(1) * n_words, keep.moves),
             codes: Codes::new(&program.codes, n_words),
             trace: Log::new(n_trace_rows * n_words, keep.goal_trace),
@@ -160,7 +160,7 @@ impl Group {
         }
     }
 
-    /// Makes room for choices by weights, or drops it.
+    /// Allocates memory for weighted choices, or frees it.
     pub(super) fn set_tables(&mut self, program: &LanesProgram, tables: Option<&Tables>) {
         self.table_scratch = tables.map(|tables| tables.scratch(self.n_words));
         let n_rows = program.n_rows + tables.map_or(0, |tables| tables.n_extra_rows);
@@ -174,7 +174,7 @@ impl Group {
         }
     }
 
-    /// Lanes of a block in one of the masks.
+    /// The lanes of a block in one of the masks.
     #[inline(always)]
     pub(super) fn mask(&self, mask: usize, block: usize) -> u64 {
         self.masks.words()[mask * self.n_words + block]
@@ -185,7 +185,7 @@ impl Group {
         self.masks.words_mut()[mask * self.n_words + block] = lanes;
     }
 
-    /// Whether some lane plays.
+    /// Whether some lane is active.
     #[inline(always)]
     pub(super) fn is_active(&self) -> bool {
         (0..self.n_words).any(|block| self.mask(ACTIVE, block) != 0)
@@ -226,7 +226,8 @@ pub(super) fn collect_goals(
     }
 }
 
-/// Lane by lane, without branches: with few values, loops over the lanes of each value would be mispredicted more often.
+/// Processes lane by lane, without branches: with few values, loops over the lanes of each value would cause more
+/// mispredictions.
 #[inline]
 fn collect_few<const N: usize>(
     rows: [GoalRow; N],

@@ -1,19 +1,19 @@
-//! What is asked for, and what comes back: jobs, endings, finished playouts.
+//! The input and output of lanes: jobs, endings, records of playouts.
 
 use crate::state::{Goal, RoleId, State};
 
-/// Playouts to be played.
+/// A number of playouts to run from one state.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// Where they start: a state that can be reached, with the bits of one of the game's phases.
+    /// The start state. It must be reachable, with the bits of one of the game's phases.
     pub state: &'a State,
-    /// Comes back with each of them.
+    /// Returned with each playout.
     pub tag: u64,
-    /// How many of them.
+    /// Number of playouts.
     pub n_playouts: u32,
-    /// After how many steps to stop, and what it is worth then.
+    /// After how many steps to cut a playout, and how it is scored then.
     pub cut: Option<Cut>,
-    /// A playout that takes more steps than this ends without being over: the sheet may never end.
+    /// A playout with more steps than this ends with [`Ending::StepLimit`], because some games never terminate.
     pub most_steps: u32,
 }
 
@@ -31,21 +31,21 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Where to stop a playout that is not over.
+/// When to cut a playout that has not ended, and how to score it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cut {
     /// Number of steps to play.
     pub after: u32,
-    /// What the playout is worth to each role then.
+    /// The score of the playout for each role.
     pub score: CutScore,
 }
 
-/// What a playout that was cut is worth.
+/// The score of a playout that was cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutScore {
-    /// The goals of the state it was cut in.
+    /// The goals of its last state.
     Goals,
-    /// This, to every role.
+    /// This value, for every role.
     Constant(Goal),
 }
 
@@ -54,15 +54,15 @@ pub enum CutScore {
 pub enum Ending {
     /// The state is terminal.
     Terminal,
-    /// It was cut, as the job asked for.
+    /// It was cut, as the job requested.
     Cut,
-    /// The step limit.
+    /// The step limit was reached.
     StepLimit,
     /// This role has no legal move in a state that is not terminal.
     NoLegalMove(RoleId),
 }
 
-/// What is known of a playout while it runs.
+/// The data of a running playout.
 #[derive(Clone, Copy)]
 pub(super) struct Ticket {
     pub(super) tag: u64,
@@ -97,11 +97,11 @@ impl Ticket {
     }
 }
 
-/// A playout that has ended.
+/// A finished playout.
 #[derive(Clone, Copy)]
 pub(super) struct Record {
     pub(super) tag: u64,
-    /// The step of the block in which it began.
+    /// The step of the block in which it started.
     pub(super) start: u64,
     pub(super) steps: u32,
     pub(super) lane: u8,

@@ -1,18 +1,18 @@
-//! Kernels: code over rows, made ready to run on this CPU.
+//! Kernels: code over rows, compiled for this CPU.
 //!
-//! Code is brought into [`forms`] and into the order of a [`schedule`]; from these, a kernel becomes a table that a
-//! loop walks ([`super::table`]), for 64, 256 or 512 lanes at once, or machine code (`jit`), for 256 or 512.
-//! In: [`Code`]. Out: a [`Kernel`] that sets the rows of all outputs for a group of lanes.
+//! Code is brought into [`forms`] and into the order of a [`schedule`]. From these, a kernel becomes either a table
+//! that a loop walks ([`super::table`]), for 64, 256 or 512 lanes at once, or machine code (`jit`), for 256 or 512
+//! lanes. In: [`Code`]. Out: a [`Kernel`] that sets the rows of all outputs for a group of lanes.
 //!
-//! Machine code is used wherever it pays: with AVX2 it took 0.2 to 0.7 of the table's time on ten games, and still 0.8
-//! on a random network of five million reads. With twenty million reads (vectorRacerBig) it took 1.5 of it, because there is
-//! more of it to fetch from memory, and it was ready after 3 s instead of 2.
+//! Machine code is used wherever it is faster. With AVX2 it took 0.2 to 0.7 of the table's time on ten games, and 0.8
+//! on a random network of five million reads. With twenty million reads (vectorRacerBig) it took 1.5 times as long as
+//! the table, because there is more code to fetch from memory, and it was ready after 3 s instead of 2.
 //!
-//! Measured with 256 lanes and left out: skipping parts of the code whose inputs have not changed since the last run. In
-//! playouts of hex, skirmish and reversi, gates with 17 to 82 % of the reads kept their value in all lanes, but pieces of
-//! 64 neighbours in the depth-first order whose inputs had all stayed the same held 28 % of the reads in one kernel (the
-//! legal moves of hex) and less than 1 % in the five others. Guards on rows that are false in all lanes, choosing greedily
-//! and at no cost, would have left 70 to 97 % of the reads to be evaluated.
+//! Tried with 256 lanes and rejected: skipping parts of the code whose inputs have not changed since the last run. In
+//! playouts of hex, skirmish and reversi, gates with 17 to 82 % of the reads kept their value in all lanes. But
+//! segments of 64 neighbours in the depth-first order whose inputs were all unchanged had 28 % of the reads in one
+//! kernel (the legal moves of hex) and less than 1 % in the five others. Guards on rows that are false in all lanes,
+//! chosen greedily and at no cost, would have left 70 to 97 % of the reads to be evaluated.
 
 #![expect(
     unsafe_code,
@@ -28,7 +28,7 @@ use self::forms::Forms;
 use super::code::Code;
 use super::table::Table;
 
-/// How many lanes are evaluated by one instruction.
+/// The number of lanes that one instruction evaluates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Simd {
     /// 64 lanes in a machine word, on any CPU.
@@ -40,7 +40,7 @@ pub enum Simd {
 }
 
 impl Simd {
-    /// The widest that this CPU has.
+    /// The widest that this CPU supports.
     #[must_use]
     pub fn best() -> Simd {
         let from_widest = [Simd::Avx512, Simd::Avx2];
@@ -48,7 +48,7 @@ impl Simd {
         available.unwrap_or(Simd::Portable)
     }
 
-    /// Whether this CPU has it.
+    /// Whether this CPU supports it.
     #[must_use]
     pub fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -87,7 +87,7 @@ impl Simd {
         }
     }
 
-    /// Its name, as options spell it.
+    /// The name, as used in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Simd {
     }
 }
 
-/// Whether the CPU has what the code around the kernels uses besides vectors; all CPUs with AVX2 in practice.
+/// Whether the CPU supports the bit-manipulation instructions that other code uses; in practice all CPUs with AVX2 do.
 #[cfg(target_arch = "x86_64")]
 fn has_bit_manipulation() -> bool {
     is_x86_feature_detected!("bmi1")
@@ -107,10 +107,10 @@ fn has_bit_manipulation() -> bool {
         && is_x86_feature_detected!("lzcnt")
 }
 
-/// Code that reads more than this stays a table.
-const MOST_READS: usize = 5_000_000;
+/// Code with more reads than this uses a table.
+const MAX_READS: usize = 5_000_000;
 
-/// Code made ready to run. It never changes and is shared between threads.
+/// Compiled code. Immutable; shared between threads.
 pub(crate) struct Kernel {
     path: Path,
     simd: Simd,
@@ -123,15 +123,15 @@ enum Path {
 }
 
 impl Kernel {
-    /// Makes a kernel. With `jit`, it becomes machine code where that pays, the CPU can run it and the system lets us; else,
-    /// and otherwise, a table.
+    /// Makes a kernel. With `jit`, it becomes machine code where that is faster, the CPU supports it and the system
+    /// allows it; otherwise a table.
     pub(crate) fn new(code: &Code, simd: Simd, jit: bool) -> Kernel {
         let forms = Forms::new(code);
         let schedule = schedule::schedule(&forms);
         #[cfg(target_arch = "x86_64")]
         if jit
             && !code.is_empty()
-            && code.n_literals() <= MOST_READS
+            && code.n_literals() <= MAX_READS
             && simd.is_available()
             && let Some(native) = jit::Native::new(&forms, &schedule, simd.n_words())
         {
@@ -149,10 +149,10 @@ impl Kernel {
     /// Evaluates all gates.
     ///
     /// # Safety
-    /// `rows` points to at least (highest row + 1) * `n_words` words, aligned to `n_words` * 8 bytes, that nobody else
-    /// uses meanwhile; the CPU has `simd`.
+    /// `rows` points to at least (highest row + 1) * `n_words` words, aligned to `n_words` * 8 bytes, with no other
+    /// access meanwhile; the CPU supports `simd`.
     pub(crate) unsafe fn run(&self, rows: *mut u64) {
-        // SAFETY: the caller keeps the promises that both need.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match &self.path {
                 Path::Table(table) => table.run(self.simd, rows),
@@ -171,7 +171,7 @@ mod tests {
     use super::super::code::{Code, Literal};
     use super::{Kernel, Path, Simd};
 
-    /// Code made at random.
+    /// Random code.
     pub(crate) struct RandomCode {
         pub(crate) code: Code,
         seed: u64,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     impl RandomCode {
-        /// Gates of all kinds: copies, wide ones, with much or little in common, rows in any order, unused gates.
+        /// Gates of all kinds: copies, wide gates, many or few common inputs, rows in any order, unused gates.
         pub(crate) fn new(seed: u64) -> RandomCode {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut below = |n: u32| ((u64::from(rng.next_u32()) * u64::from(n)) >> 32) as u32;
@@ -195,7 +195,7 @@ mod tests {
                     rows.swap(idx as usize, below(idx + 1) as usize);
                 }
             }
-            // Now and then, the code mentions few of the rows.
+            // Sometimes the code mentions only few of the rows.
             let apart = if seed.is_multiple_of(7) { 9 } else { 1 };
             rows.iter_mut()
                 .for_each(|row| *row = *row * apart + apart / 2);
@@ -206,8 +206,8 @@ mod tests {
             let mut literals = Vec::new();
             for idx in n_given..n_rows {
                 literals.clear();
-                let most = below(widest);
-                for _ in 0..1 + below(1 + most) {
+                let max_extra = below(widest);
+                for _ in 0..1 + below(1 + max_extra) {
                     let back = 1 + below(nearest.min(idx));
                     let from = if below(4) == 0 {
                         below(n_given)
@@ -229,7 +229,7 @@ mod tests {
             }
         }
 
-        /// Rows at random; mostly ones or mostly zeros now and then, so that wide gates are not always false.
+        /// Random rows; sometimes mostly ones or mostly zeros, so that wide gates are not always false.
         fn rows(&self, n_words: usize) -> Vec<u64> {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(!self.seed);
             let n_all = self.n_rows as usize * n_words;
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Evaluates gates one by one, as they are written.
+    /// Evaluates gates one by one, as written.
     fn evaluate(code: &Code, rows: &mut [u64], n_words: usize) {
         for gate in 0..code.n_gates() {
             for word in 0..n_words {
@@ -258,8 +258,8 @@ mod tests {
         }
     }
 
-    /// Compares all outputs of `run` with those of the gates, twice: nothing that a run leaves behind may matter. What is
-    /// given must stay as it is.
+    /// Compares all outputs of `run` with those of the gates, twice: results of an earlier run must not matter. Given
+    /// rows must not change.
     pub(crate) fn check_outputs(
         random: &RandomCode,
         n_words: usize,
@@ -315,7 +315,7 @@ mod tests {
     fn check(random: &RandomCode, simd: Simd, jit: bool, what: &str) {
         if simd.is_available() {
             let kernel = Kernel::new(&random.code, simd, jit);
-            // SAFETY: there are as many rows as the code needs, aligned, and the CPU has `simd`.
+            // SAFETY: there are as many rows as the code needs, aligned, and the CPU supports `simd`.
             let run = |rows: &mut [u64]| unsafe { kernel.run(rows.as_mut_ptr()) };
             check_outputs(random, simd.n_words(), run, what);
         }
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_inputs_are_one_gate() {
+    fn a_gate_may_have_thousands_of_inputs() {
         let mut code = Code::new();
         let literals: Vec<Literal> = (0..5000)
             .map(|row| Literal::new(row, row % 3 == 0))
@@ -358,9 +358,9 @@ mod tests {
         }
     }
 
-    /// Wide gates that read each other's inputs, so that more values are alive than there are registers.
+    /// Wide gates that read each other's inputs, so that there are more live values than registers.
     #[test]
-    fn values_outnumber_registers() {
+    fn there_may_be_more_live_values_than_registers() {
         for n in [9, 15, 17, 33, 70] {
             let mut code = Code::new();
             let plain = |row: u32| Literal::new(row, false);
@@ -369,7 +369,7 @@ mod tests {
                 code.and(n + idx, &pair);
             }
             for idx in 0..n {
-                // All but one, each time another one; what was read first is read last in the next gate.
+                // All except one, a different one each time; the first row read is the last row read in the next gate.
                 let others = (0..n).filter(|&other| other != idx);
                 let mut literals: Vec<Literal> =
                     others.map(|other| Literal::new(n + other, true)).collect();
@@ -442,7 +442,7 @@ mod tests {
             for jit in [false, true] {
                 let kernel = Kernel::new(&Code::new(), simd, jit);
                 if simd.is_available() {
-                    // SAFETY: no row is touched.
+                    // SAFETY: no row is accessed.
                     unsafe { kernel.run(std::ptr::null_mut()) };
                 }
             }

@@ -1,4 +1,4 @@
-//! One phase of a game, laid out: which nodes belong to which part of a step, and where everything stands.
+//! The layout of one phase of a game: which nodes belong to which part of a step, and the row of each.
 
 use super::choose::Leaves;
 use super::code::Literal;
@@ -63,14 +63,14 @@ pub(super) fn chosen_inputs(network: &Network) -> Vec<bool> {
 pub(super) fn loop_nodes(network: &Network) -> Vec<NodeId> {
     let mut nodes = vec![NodeId(0); network.loops.len()];
     for node in network.nodes() {
-        if let Node::Loop(of) = network.node(node) {
-            nodes[of as usize] = node;
+        if let Node::Loop(idx) = network.node(node) {
+            nodes[idx as usize] = node;
         }
     }
     nodes
 }
 
-/// All that is needed to lay out one phase.
+/// Everything that is needed to lay out one phase.
 pub(super) struct PhaseContext<'a> {
     pub(super) network: &'a Network,
     pub(super) levels: &'a Levels,
@@ -84,11 +84,11 @@ pub(super) struct PhaseContext<'a> {
     pub(super) options: &'a LayoutOptions,
 }
 
-/// Which nodes belong to a part of a step.
+/// A set of nodes that belong to a part of a step.
 pub(super) type NodeSet = Vec<bool>;
 
 impl PhaseContext<'_> {
-    /// The phase, and the first row that it does not use.
+    /// The phase, and the first unused row.
     pub(super) fn lay_out(&self, first_row: u32) -> (Phase, u32) {
         let network = self.network;
         let nothing = |_| false;
@@ -101,8 +101,8 @@ impl PhaseContext<'_> {
         let next = self.cone(network.next.iter().copied(), nothing);
         let is_deferred = self.defers(&play, &goal_cone);
         if !is_deferred {
-            for (of, is_goal) in play.iter_mut().zip(&goal_cone) {
-                *of |= is_goal;
+            for (is_play, is_goal) in play.iter_mut().zip(&goal_cone) {
+                *is_play |= is_goal;
             }
         }
         let mut emitter = Emitter::new(self, self.given(), first_row);
@@ -176,7 +176,7 @@ impl PhaseContext<'_> {
             .flat_map(|role| role.goals.iter().copied())
     }
 
-    /// Everything below some signals, down to what is known; components are taken as a whole.
+    /// Everything below some signals, down to known nodes; components are included as a whole.
     fn cone(
         &self,
         roots: impl Iterator<Item = Signal>,
@@ -197,16 +197,16 @@ impl PhaseContext<'_> {
             {
                 let members = network
                     .nodes()
-                    .filter(|of| self.levels.component[of.idx()] == component);
+                    .filter(|node| self.levels.component[node.idx()] == component);
                 queue.extend(members);
                 let loops = &self.levels.components[component as usize].loops;
-                queue.extend(loops.iter().map(|&of| network.loops[of as usize].node()));
+                queue.extend(loops.iter().map(|&idx| network.loops[idx as usize].node()));
             }
         }
         is_in
     }
 
-    /// The literals of what is given: constants, bases, moves.
+    /// The literals of given nodes: constants, bases, moves.
     fn given(&self) -> Vec<Option<Literal>> {
         let network = self.network;
         let mut literals = vec![None; network.n_nodes()];
@@ -231,7 +231,8 @@ impl PhaseContext<'_> {
         literals
     }
 
-    /// Whether it pays to evaluate goals apart: the gates that only goals need against the rows that must be parked.
+    /// Whether separate evaluation of goals pays off: compares the gates that only goals need with the rows that must
+    /// be parked.
     fn defers(&self, play: &NodeSet, goal_cone: &NodeSet) -> bool {
         let network = self.network;
         let only_goals = network
@@ -248,7 +249,8 @@ impl PhaseContext<'_> {
         }
     }
 
-    /// The nodes that are parked: either what play computes and goals read, or the bases below goals, whichever is less.
+    /// The nodes to park: either the nodes that play computes and goals read, or the bases below goals, whichever are
+    /// fewer.
     fn frontier(&self, play: &NodeSet, goal_cone: &NodeSet) -> Vec<NodeId> {
         let network = self.network;
         let is_base = |node: &NodeId| matches!(network.node(*node), Node::Base(_));
@@ -265,8 +267,8 @@ impl PhaseContext<'_> {
             for signal in network.inputs_of(node) {
                 is_read[signal.node().idx()] = true;
             }
-            if let Node::Loop(of) = network.node(node) {
-                is_read[network.loops[of as usize].node().idx()] = true;
+            if let Node::Loop(idx) = network.node(node) {
+                is_read[network.loops[idx as usize].node().idx()] = true;
             }
         }
         let is_computed = |node: &NodeId| is_base(node) || (play[node.idx()] && node.0 != 0);
@@ -290,7 +292,7 @@ impl PhaseContext<'_> {
         let frontier = self.frontier(play, goal_cone);
         let mut literals: Vec<Option<Literal>> = self.given();
         for node in network.nodes() {
-            // The side matrix has rows of its own: only constants mean the same there.
+            // The side matrix has its own rows: only constants have the same meaning there.
             literals[node.idx()] = match network.node(node) {
                 Node::Base(_) | Node::Input(_) => literals[node.idx()]
                     .filter(|literal| literal.row() == ONES)
@@ -380,7 +382,7 @@ impl PhaseContext<'_> {
         }
     }
 
-    /// Where each base gets its next value. A base that takes the value of another one gets it through a row of its own,
+    /// Where each base gets its next value. A base that takes the value of another base gets it through an extra row,
     /// because bases are overwritten one after the other.
     fn successors(&self, emitter: &mut Emitter<'_>, drafts: &mut Vec<Draft>) -> Successors {
         let first_other = FIRST_BASE + self.bases.len() as u32;

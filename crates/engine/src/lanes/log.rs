@@ -1,9 +1,9 @@
-//! Rows kept for every step as long as a playout that is running or not yet fetched needs them.
+//! A log of rows per step, kept for as long as a running or undrained playout needs them.
 
 /// Rows by step of the block.
 pub(super) struct Log {
     words: Vec<u64>,
-    /// The step that the first words belong to.
+    /// The step of the first words.
     first: u64,
     /// Words per step.
     stride: usize,
@@ -11,7 +11,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// A log of so many words per step, if it is kept.
+    /// A log with `stride` words per step, if it is kept.
     pub(super) fn new(stride: usize, is_kept: bool) -> Log {
         Log {
             is_kept,
@@ -41,7 +41,7 @@ impl Log {
         self.words.resize(start + self.stride, 0);
     }
 
-    /// The same with words that stand together.
+    /// The same with contiguous words.
     pub(super) fn push_all(&mut self, now: u64, words: &[u64]) {
         if self.words.len() == (now - self.first) as usize * self.stride
             && words.len() == self.stride
@@ -69,7 +69,7 @@ impl Log {
         &self.words[start..start + self.stride]
     }
 
-    /// Forgets steps before this one, if that is worth the effort.
+    /// Drops steps before this one, if there are enough of them to be worth it.
     pub(super) fn forget_before(&mut self, step: u64) {
         if self.stride == 0 || !self.is_kept {
             return;

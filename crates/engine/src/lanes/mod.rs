@@ -1,11 +1,11 @@
-//! The lanes engine: hundreds of playouts at once, one per bit.
+//! The lanes engine: hundreds of simultaneous playouts, one per bit.
 //!
-//! Each signal of the network is one *row*, bit k of every row belongs to *lane* k, and one straight pass over the gates
-//! takes all lanes one step on. Lanes come in blocks of 64, each with its own generator and its own jobs; how many blocks
-//! are evaluated at once depends on the CPU, what they play does not: the same seed and the same calls give the same
-//! playouts, in the same order, on every machine.
+//! Each signal of the network is one *row*, bit k of every row belongs to *lane* k, and one straight pass over the
+//! gates advances all lanes by one step. Lanes come in blocks of 64, each with its own random generator and its own
+//! jobs. The number of blocks that are evaluated at once depends on the CPU, but the playouts do not: the same seed and
+//! the same calls give the same playouts, in the same order, on every machine.
 //!
-//! [`LanesProgram`] is the game laid out for this, immutable and shared; [`Lanes`] is the scratch memory of one thread:
+//! [`LanesProgram`] is the compiled game, immutable and shared; [`Lanes`] is the scratch memory of one thread:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,28 +20,28 @@
 //! let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).unwrap();
 //!
 //! let options = LanesOptions { seed: 7, moves: true, ..LanesOptions::default() };
-//! let mut lanes = game.lanes(&options).expect("this game grounds");
+//! let mut lanes = game.lanes(&options).expect("this game can be grounded");
 //! lanes.submit([Job { n_playouts: 1000, ..Job::new(game.initial_state(), 42) }]);
 //! lanes.run(Until::Idle);
 //! let (mut n_playouts, mut n_steps) = (0, 0);
 //! lanes.drain(|playout| {
 //!     assert_eq!(playout.tag(), 42);
 //!     assert_eq!(playout.goal(RoleId(0)).map(|goal| goal.value()), Some(100));
-//!     let n_go = playout.moves(RoleId(0)).filter(|&of| game.move_text(RoleId(0), of) == "go").count();
+//!     let n_go = playout.moves(RoleId(0)).filter(|&mv| game.move_text(RoleId(0), mv) == "go").count();
 //!     assert_eq!(n_go, 2);
 //!     n_playouts += 1;
 //!     n_steps += playout.steps();
 //! });
 //! assert_eq!(n_playouts, 1000);
-//! assert!((3500..4500).contains(&n_steps), "about two of four steps go");
+//! assert!((3500..4500).contains(&n_steps), "a playout has four steps on average");
 //! ```
 //!
-//! A step of a group of blocks: *play* (legal moves, the end), endings, the choice of moves, *next*, refilling. What the
-//! parts compute is laid out in `program.rs`, the step itself is in `step.rs`, the choice in `choose.rs`, jobs and records
-//! in `block.rs`. Nothing is allocated per playout.
+//! A step of a group of blocks consists of *play* (legal moves, `terminal`), endings, the choice of moves, *next*, and
+//! refilling. The code of these parts is laid out in `program.rs`; the step itself is in `step.rs`, the choice in
+//! `choose.rs`, jobs and records in `block.rs`. Nothing is allocated per playout.
 //!
-//! **Limits:** networks are sound only for one legal move per role, so a lane in which a role has none ends at once; and
-//! start states must be reachable ones.
+//! **Limits:** networks are valid only for one legal move per role, so a lane in which a role has none ends at once.
+//! Start states must be reachable.
 
 mod block;
 mod choose;
@@ -90,13 +90,14 @@ pub use sums::{GoalSum, Sums};
 use weights::Tables;
 pub use weights::{Choosing, MoveWeight, ScaleId, Urgency, Weights};
 
-/// Number of blocks. It depends on no CPU, so that playouts do not either.
+/// Number of blocks. It does not depend on the CPU, so that playouts do not either.
 const N_BLOCKS: usize = 8;
 
-/// Steps that a group runs before the next one does: many, to stay in the cache; few, to stop soon.
+/// Number of steps that a group runs before the next group: large enough to stay in the cache, small enough to stop
+/// soon.
 const ROUND: u64 = 16;
 
-/// What a thread wants of its lanes.
+/// Options of the lanes of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LanesOptions {
     /// Seed of the random choices.
@@ -107,9 +108,10 @@ pub struct LanesOptions {
     pub states: bool,
     /// Whether the goals of every step are kept.
     pub goal_trace: bool,
-    /// Whether playouts are only added up by tag, for [`Lanes::drain_sums`]. Nothing else is kept then.
+    /// Whether playouts are only summed by tag, for [`Lanes::drain_sums`]. Nothing else is kept then.
     pub sums: bool,
-    /// Whether wins at once are made and prevented in playouts, where the rules tell them at a small cost.
+    /// Whether immediate wins are made and prevented in playouts, if that can be computed from the rules at a small
+    /// cost.
     pub decisive: bool,
     /// Whether jobs of one playout fill a block before they go to the next one, for policies that look at whole blocks.
     pub dense: bool,
@@ -118,35 +120,35 @@ pub struct LanesOptions {
 /// How long to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
-    /// So many steps of every block.
+    /// For this number of steps of every block.
     Steps(u64),
-    /// So many playouts have ended since the last [`Lanes::drain`], or nothing is left to play. It may be some more.
+    /// Until at least this number of playouts have ended since the last [`Lanes::drain`], or nothing is left to play.
     Finished(usize),
-    /// Nothing is left to play.
+    /// Until nothing is left to play.
     Idle,
 }
 
 /// The lanes of one thread.
 pub struct Lanes {
-    /// What playouts follow.
+    /// The program of playouts.
     program: Arc<LanesProgram>,
-    /// What states are looked at with: all moves that are legal.
+    /// The program for queries about states: offers all legal moves.
     all: Arc<LanesProgram>,
     keep: Keep,
     groups: Vec<Group>,
     blocks: Vec<Block>,
     /// The next step of all blocks.
     now: u64,
-    /// The block that the next job goes to, and how many of one playout go there in a row.
+    /// The block of the next job, and the number of single-playout jobs that go there in a row.
     next_block: usize,
     n_in_a_row: u32,
     n_left_in_row: u32,
     /// Per phase: whether playouts have started there.
     has_stage: Vec<bool>,
-    /// Choices by weights, if they are not uniform.
+    /// Tables for weighted choices, if they are not uniform.
     tables: Option<Tables>,
     workbench: Workbench,
-    /// The same for playouts, if they follow another program.
+    /// The same for playouts, if they use another program.
     offer_bench: Option<Workbench>,
 }
 
@@ -157,7 +159,7 @@ impl Lanes {
         Lanes::with(Arc::clone(&program), program, options)
     }
 
-    /// Lanes without jobs, whose playouts follow one program; states are looked at with another one of the same game.
+    /// Lanes without jobs, whose playouts use one program; queries about states use another one of the same game.
     pub(crate) fn with(
         program: Arc<LanesProgram>,
         all: Arc<LanesProgram>,
@@ -190,19 +192,19 @@ impl Lanes {
         }
     }
 
-    /// The game as it is laid out.
+    /// The compiled game.
     #[must_use]
     pub fn program(&self) -> &Arc<LanesProgram> {
         &self.program
     }
 
-    /// How many playouts run at once.
+    /// Number of simultaneous playouts.
     #[must_use]
     pub fn n_lanes(&self) -> usize {
         N_BLOCKS * 64
     }
 
-    /// Appends jobs. Their playouts are spread over the blocks in turn.
+    /// Appends jobs. Their playouts are distributed over the blocks in turn.
     pub fn submit<'a>(&mut self, jobs: impl IntoIterator<Item = Job<'a>>) {
         for job in jobs {
             let phase = self.program.marks.phase_of(job.state.words());
@@ -234,7 +236,7 @@ impl Lanes {
         }
     }
 
-    /// Says how playouts choose from now on, those that run included. Uniformly, unless something else is said.
+    /// Sets how playouts choose moves from now on, including running ones. The default is uniform.
     pub fn set_choosing(&mut self, choosing: &Choosing) {
         self.tables = Tables::new(&self.program, choosing);
         for group in &mut self.groups {
@@ -242,17 +244,17 @@ impl Lanes {
         }
     }
 
-    /// Plays.
+    /// Runs playouts.
     pub fn run(&mut self, until: Until) {
         self.run_by(until, None);
     }
 
-    /// Plays, and lets a policy choose in each lane.
+    /// Runs playouts in which a policy chooses in each lane.
     pub fn run_with(&mut self, until: Until, policy: &mut dyn LanePolicy) {
         self.run_by(until, Some(&mut LaneByLane::new(policy)));
     }
 
-    /// Plays, and lets a policy choose in each block of lanes.
+    /// Runs playouts in which a policy chooses in each block of lanes.
     pub fn run_with_blocks(&mut self, until: Until, policy: &mut dyn BlockPolicy) {
         self.run_by(until, Some(policy));
     }
@@ -273,7 +275,7 @@ impl Lanes {
                 break;
             }
             let n_steps = n_left.min(ROUND);
-            // Reborrowed for this round only.
+            // Reborrow for this round only.
             match &mut policy {
                 Some(policy) => self.round(n_steps, Some(&mut **policy)),
                 None => self.round(n_steps, None),
@@ -286,7 +288,7 @@ impl Lanes {
         }
     }
 
-    /// Hands over the playouts that have ended, block by block, each in the order in which they did.
+    /// Hands over the finished playouts, block by block, each in the order in which they finished.
     pub fn drain(&mut self, mut take: impl FnMut(&Finished<'_>)) {
         let n_words = self.program.options.simd.n_words();
         for group in self.groups.iter_mut().filter(|_| self.keep.moves) {
@@ -307,29 +309,29 @@ impl Lanes {
         self.blocks.iter_mut().for_each(Block::clear_records);
     }
 
-    /// Hands over the sums of the playouts that have ended, by tag; tags come in no particular order, but the same seed
-    /// gives the same one.
+    /// Hands over the sums of the finished playouts, by tag. The order of tags is unspecified, but the same for the
+    /// same seed.
     pub fn drain_sums(&mut self, mut take: impl FnMut(u64, &Sums)) {
         let mut all: Vec<(u64, Sums)> = Vec::new();
         let mut by_tag: FxHashMap<u64, usize> = FxHashMap::default();
         for (tag, sums) in self.blocks.iter().flat_map(|block| block.ledger.pages()) {
-            let at = *by_tag.entry(*tag).or_insert_with(|| {
+            let idx = *by_tag.entry(*tag).or_insert_with(|| {
                 all.push((*tag, Sums::default()));
                 all.len() - 1
             });
-            all[at].1.add(sums);
+            all[idx].1.add(sums);
         }
         all.iter().for_each(|(tag, sums)| take(*tag, sums));
         self.blocks.iter_mut().for_each(Block::clear_records);
     }
 
-    /// Number of playouts that have ended since they were last drained.
+    /// Number of playouts that have finished since the last drain.
     #[must_use]
     pub fn n_finished(&self) -> usize {
         self.blocks.iter().map(Block::n_ended).sum()
     }
 
-    /// Number of playouts that run or wait for their turn.
+    /// Number of playouts that are running or waiting.
     #[must_use]
     pub fn n_pending(&self) -> u64 {
         let n_words = self.program.options.simd.n_words();
@@ -343,13 +345,13 @@ impl Lanes {
         self.n_waiting() + running.sum::<u64>()
     }
 
-    /// Number of playouts that wait for their turn.
+    /// Number of playouts that are waiting.
     #[must_use]
     pub fn n_waiting(&self) -> u64 {
         self.blocks.iter().map(Block::n_waiting).sum()
     }
 
-    /// Drops all playouts that wait for their turn; those that run go on.
+    /// Drops all waiting playouts; running ones continue.
     pub fn clear_jobs(&mut self) {
         self.blocks.iter_mut().for_each(Block::clear_jobs);
     }
@@ -360,7 +362,7 @@ impl Lanes {
         !self.groups.iter().any(Group::is_active) && !self.blocks.iter().any(Block::has_jobs)
     }
 
-    /// Drops all jobs and the playouts that run. Those that have ended stay.
+    /// Drops all jobs and running playouts. Finished playouts are kept.
     pub fn cancel(&mut self) {
         self.blocks.iter_mut().for_each(Block::clear_jobs);
         for group in &mut self.groups {
@@ -370,19 +372,19 @@ impl Lanes {
         }
     }
 
-    /// Looks at many states at once: `see` gets the index of each state, and its legal moves, end and goals. Running
-    /// playouts are not disturbed. States are seen in an order of their phases.
+    /// Queries many states at once: `see` gets the index of each state, and its legal moves, `terminal` and goals.
+    /// Running playouts are not affected. States are visited grouped by phase.
     pub fn expand(&mut self, states: &[&State], see: impl FnMut(usize, &Expanded<'_>)) {
         self.workbench.expand(&self.all, states, see);
     }
 
-    /// Whether a role that could win or lose at once does not choose among all its moves in playouts.
+    /// Whether playouts make and prevent immediate wins, so that roles choose only among some of their moves.
     #[must_use]
     pub fn is_decisive(&self) -> bool {
         self.offer_bench.is_some()
     }
 
-    /// Looks at many states as playouts do: legal moves are those that are chosen from.
+    /// Queries many states as playouts see them: legal moves are those that are chosen from.
     pub fn expand_as_played(&mut self, states: &[&State], see: impl FnMut(usize, &Expanded<'_>)) {
         match &mut self.offer_bench {
             Some(bench) => bench.expand(&self.program, states, see),
@@ -391,7 +393,7 @@ impl Lanes {
     }
 
     /// Makes a joint move in each of many states at once: `see` gets the index of each state, and the words of its
-    /// successor. Every move must be legal; a terminal state has a successor only if the rules give it one.
+    /// successor. Every move must be legal. The successor of a terminal state is whatever the rules derive.
     pub fn advance(
         &mut self,
         states: &[&State],
@@ -401,7 +403,7 @@ impl Lanes {
         self.workbench.advance(&self.all, states, joint_moves, see);
     }
 
-    /// All groups, so many steps.
+    /// Runs all groups for `n_steps` steps.
     fn round(&mut self, n_steps: u64, policy: Option<&mut dyn BlockPolicy>) {
         let run = Run {
             program: &self.program,
@@ -420,7 +422,7 @@ impl Lanes {
         self.now += n_steps;
     }
 
-    /// Drops logs that nobody can ask for any more.
+    /// Drops log entries that are no longer needed.
     fn forget(&mut self) {
         if !self.keep.moves && !self.keep.goal_trace {
             return;
@@ -441,7 +443,7 @@ impl Lanes {
     }
 }
 
-/// A playout that has ended.
+/// A finished playout.
 pub struct Finished<'a> {
     program: &'a LanesProgram,
     group: &'a Group,
@@ -466,21 +468,21 @@ impl<'a> Finished<'a> {
         self.record.steps
     }
 
-    /// Why it ended.
+    /// Why the playout ended.
     #[must_use]
     #[inline]
     pub fn ending(&self) -> Ending {
         self.record.ending
     }
 
-    /// What its last state is worth to a role, if exactly one goal holds; or what the cut says.
+    /// The goal of a role in the last state, if exactly one goal holds; or the score of a cut.
     #[must_use]
     #[inline]
     pub fn goal(&self, role: RoleId) -> Option<Goal> {
         goal_of(self.block.goals[self.record_idx * self.program.n_roles + role.idx()])
     }
 
-    /// The words of its last state; empty unless states are kept.
+    /// The words of the last state; empty unless states are kept.
     #[must_use]
     pub fn state_words(&self) -> &'a [u64] {
         if self.group.finals.is_none() {
@@ -490,7 +492,7 @@ impl<'a> Finished<'a> {
         &self.block.states[self.record_idx * n..(self.record_idx + 1) * n]
     }
 
-    /// The moves of a role in order; none unless moves are kept.
+    /// The moves of a role in order; empty unless moves are kept.
     #[must_use]
     #[inline]
     pub fn moves(&self, role: RoleId) -> Moves<'a> {
@@ -504,8 +506,8 @@ impl<'a> Finished<'a> {
         self.group.codes.moves(codes, place, start, n_steps)
     }
 
-    /// Steps in which a role may have had a choice, with the moves that it made; none unless moves are kept. A role whose only
-    /// move is known from the phase alone, as that of who waits for the other, has none.
+    /// Calls `see` for the steps in which a role may have had a choice, with its moves; never unless moves are kept.
+    /// Phases in which the role has only one possible move, such as waiting for the other role, are left out.
     #[inline]
     pub fn choices(&self, role: RoleId, mut see: impl FnMut(u32, MoveId)) {
         if !self.group.moves.is_kept() {
@@ -515,16 +517,16 @@ impl<'a> Finished<'a> {
         let n_phases = self.program.phases.len();
         let mut phase = (self.record.start % n_phases as u64) as usize;
         let mut step = 0;
-        self.moves(role).for_each(|of| {
+        self.moves(role).for_each(|mv| {
             if codes.is_choice(phase) {
-                see(step, of);
+                see(step, mv);
             }
             step += 1;
             phase = if phase + 1 == n_phases { 0 } else { phase + 1 };
         });
     }
 
-    /// What each of its states was worth to a role, the first and the last included; nothing unless goals are traced.
+    /// The goal of a role in each state, including the first and the last; empty unless goals are traced.
     pub fn goal_trace(&self, role: RoleId) -> impl Iterator<Item = Option<Goal>> + use<'a> {
         let n_states = if self.group.trace.is_kept() {
             self.record.steps + 1

@@ -1,17 +1,17 @@
-//! The moves of a role in a playout, looked up as they are read.
+//! The moves of a role in a playout, decoded as they are read.
 
 use crate::state::MoveId;
 
 /// The moves of a role in a playout.
 #[derive(Clone)]
 pub struct Moves<'a> {
-    /// Codes ([`super::codes`]) from those of its next move on: the first word has it.
+    /// Codes ([`super::codes`]) from the next move on, which is in the first word.
     pub(super) words: &'a [u64],
     /// Words between two chunks of steps, and between two planes.
     pub(super) stride: usize,
     pub(super) plane_stride: usize,
     pub(super) n_planes: usize,
-    /// The next step and the one after the last, counted from the beginning of the chunk.
+    /// The next step and the end, counted from the start of the chunk.
     pub(super) step: u32,
     pub(super) end: u32,
     /// Moves by code.
@@ -47,9 +47,9 @@ impl Iterator for Moves<'_> {
         if self.step == self.end {
             return None;
         }
-        let of = self.at(self.step);
+        let mv = self.at(self.step);
         self.step += 1;
-        Some(of)
+        Some(mv)
     }
 
     #[inline]
@@ -78,14 +78,14 @@ impl Iterator for Moves<'_> {
             }
             return sum;
         };
-        // Eight moves at a time, from two words next to each other.
+        // Eight moves at a time, from two adjacent words.
         let mut n_left = self.end - self.step;
         let shift = self.step % CHUNK * 8;
-        let mut at = (self.step / CHUNK) as usize * self.stride;
-        let mut low = self.words.get(at).copied().unwrap_or(0);
+        let mut word_idx = (self.step / CHUNK) as usize * self.stride;
+        let mut low = self.words.get(word_idx).copied().unwrap_or(0);
         while n_left > 0 {
-            at += self.stride;
-            let high = self.words.get(at).copied().unwrap_or(0);
+            word_idx += self.stride;
+            let high = self.words.get(word_idx).copied().unwrap_or(0);
             let mut word = low >> shift | high << 1 << (63 - shift);
             low = high;
             if n_left >= CHUNK {

@@ -1,8 +1,8 @@
-//! Choosing by a policy that looks at states, block by block or lane by lane.
+//! Choice by a policy that looks at states, block by block or lane by lane.
 //!
-//! A [`BlockPolicy`] sees the rows of 64 lanes: for each state bit and each move the lanes in which it holds or is legal, and
-//! answers for all of them. It can share work between lanes. A [`LanePolicy`] sees the state and the legal moves of one
-//! lane at a time: complete, simple to write, and much slower than a choice over rows.
+//! A [`BlockPolicy`] sees the rows of 64 lanes: for each state bit and each move, the lanes in which it holds or is
+//! legal. It answers for all of them, and can share work between lanes. A [`LanePolicy`] sees the state and the legal
+//! moves of one lane at a time: simple to write, but much slower than a choice over rows.
 
 use super::block::{Block, bits};
 use super::group::{ACTIVE, Group};
@@ -12,17 +12,18 @@ use crate::state::{MoveId, RoleId};
 
 /// Chooses the moves of single lanes.
 pub trait LanePolicy {
-    /// One of the legal moves of a role, at least two. Anything else counts as the first of them.
+    /// Chooses one of the legal moves of a role, of which there are at least two. Any other result counts as the first
+    /// of them.
     fn choose(&mut self, lane: &LaneView<'_>, role: RoleId, legal: &[MoveId]) -> MoveId;
 }
 
-/// A lane that is about to move.
+/// A lane whose role must choose.
 pub struct LaneView<'a> {
     /// The tag of its job.
     pub tag: u64,
-    /// Steps that its playout has made.
+    /// Number of steps that its playout has made.
     pub steps: u32,
-    /// A random number, for this step and role only. Policies that use no other keep playouts reproducible.
+    /// A random number for this step and role. Policies that use no other randomness keep playouts reproducible.
     pub random: u64,
     /// The words of its state.
     pub state_words: &'a [u64],
@@ -30,17 +31,17 @@ pub struct LaneView<'a> {
 
 /// Chooses the moves of a block of lanes.
 pub trait BlockPolicy {
-    /// Chooses for a role that may have a choice: for each lane that plays, the place of its move among [`BlockView::moves`].
-    /// The place of a move that is not legal there counts as that of the first one that is.
+    /// Chooses for a role that may have a choice: for each active lane, the index of its move in [`BlockView::moves`].
+    /// The index of a move that is not legal there counts as that of the first one that is.
     fn choose(&mut self, block: &BlockView<'_>, role: RoleId, places: &mut [u32; 64]);
 }
 
-/// 64 lanes that are about to move; bit k of a word belongs to lane k.
+/// 64 lanes whose roles must choose; bit k of a word belongs to lane k.
 pub struct BlockView<'a> {
     program: &'a LanesProgram,
     phase: &'a Phase,
     block: &'a Block,
-    /// The rows of all blocks of the group, and where this block is among them.
+    /// The rows of all blocks of the group, and the index of this block.
     rows: &'a [u64],
     n_words: usize,
     idx: usize,
@@ -50,14 +51,14 @@ pub struct BlockView<'a> {
 }
 
 impl BlockView<'_> {
-    /// The lanes that play.
+    /// The active lanes.
     #[must_use]
     pub fn lanes(&self) -> u64 {
         self.lanes
     }
 
-    /// The lanes in which each bit of the state is set: one word for each of the bits that the words of a state have. What it
-    /// says of lanes that do not play is of no meaning.
+    /// Reads the lanes in which each bit of the state is set: one word for each bit of a state. The bits of inactive
+    /// lanes are meaningless.
     pub fn read_state(&self, bits_of_state: &mut [u64]) {
         for (word, fixed) in bits_of_state.chunks_mut(64).zip(&self.phase.fixed) {
             for (bit, lanes) in word.iter_mut().enumerate() {
@@ -74,12 +75,12 @@ impl BlockView<'_> {
     pub fn moves(&self, role: RoleId) -> &[MoveId] {
         match &self.phase.roles[role.idx()] {
             RoleMoves::None => &[],
-            RoleMoves::Only(of, _) => std::slice::from_ref(of),
+            RoleMoves::Only(mv, _) => std::slice::from_ref(mv),
             RoleMoves::Choice(choice) => &choice.moves,
         }
     }
 
-    /// The lanes in which one of these moves is legal, by its place.
+    /// The lanes in which one of these moves is legal, by its index.
     #[must_use]
     pub fn legal(&self, role: RoleId, place: usize) -> u64 {
         match &self.phase.roles[role.idx()] {
@@ -90,7 +91,8 @@ impl BlockView<'_> {
         }
     }
 
-    /// A random number for a lane, for this step and role only. Policies that use no other keep playouts reproducible.
+    /// A random number for a lane, for this step and role. Policies that use no other randomness keep playouts
+    /// reproducible.
     #[must_use]
     pub fn random(&self, role: RoleId, lane: usize) -> u64 {
         mix(self.seed, self.now, (role.idx() * 64 + lane) as u64)
@@ -102,7 +104,7 @@ impl BlockView<'_> {
     }
 }
 
-/// A policy for lanes as one for blocks.
+/// Adapts a lane policy to a block policy.
 pub(super) struct LaneByLane<'a> {
     policy: &'a mut dyn LanePolicy,
     // Scratch.
@@ -142,9 +144,9 @@ impl BlockPolicy for LaneByLane<'_> {
             }
             self.legal.clear();
             self.places.clear();
-            for (place, &of) in moves.iter().enumerate() {
+            for (place, &mv) in moves.iter().enumerate() {
                 if block.legal(role, place) >> lane & 1 == 1 {
-                    self.legal.push(of);
+                    self.legal.push(mv);
                     self.places.push(place as u32);
                 }
             }
@@ -160,15 +162,15 @@ impl BlockPolicy for LaneByLane<'_> {
                         state_words: words,
                     };
                     let chosen = self.policy.choose(&view, role, &self.legal);
-                    let at = self.legal.iter().position(|&of| of == chosen);
-                    self.places[at.unwrap_or(0)]
+                    let idx = self.legal.iter().position(|&mv| mv == chosen);
+                    self.places[idx.unwrap_or(0)]
                 }
             };
         }
     }
 }
 
-/// Sets the rows of moves of all lanes that play.
+/// Sets the rows of moves of all active lanes.
 pub(super) fn choose(
     program: &LanesProgram,
     group: &mut Group,

@@ -1,13 +1,13 @@
-//! A game laid out for lanes: per control phase, the code of a step in three parts, and which rows mean what.
+//! A game laid out for lanes: per control phase, the code of a step in three parts, and the meaning of the rows.
 //!
-//! *Play* computes the legal moves and the end of the match, *next* the next state without what play has computed
-//! already, *goals* what the roles get. Goals are asked for once per playout only: where their gates are many, they are
-//! not part of play but a code of their own over a small side matrix, to which finished lanes are copied (*parked*).
+//! *Play* computes the legal moves and `terminal`, *next* the remaining signals of the next state, *goals* the goals of
+//! the roles. Goals are needed only once per playout. If they have many gates, they are not part of play but a separate
+//! code over a small side matrix, to which finished lanes are copied (*parked*).
 //!
 //! State bits that are known from the phase alone have no row: constants of the match and control bits. Rows of gates
-//! are used again by every phase.
+//! are reused by every phase.
 //!
-//! Recursive rules make components ([`crate::levels`]): pieces of code that are repeated until nothing changes.
+//! Recursive rules make components ([`crate::levels`]): segments of code that are repeated until nothing changes.
 
 use super::choose::Leaves;
 use super::code::Literal;
@@ -20,24 +20,24 @@ use crate::network::Network;
 use crate::phases::Marks;
 use crate::state::{Goal, MoveId};
 
-/// Rows that every game has: all true, all false, and one that nobody reads.
+/// Rows that every game has: all ones, all zeros, and one that is never read.
 pub(super) const ONES: u32 = 0;
 pub(super) const ZERO: u32 = 1;
 pub(super) const TRASH: u32 = 2;
 pub(super) const FIRST_BASE: u32 = 3;
 
-/// How a game is laid out.
+/// Options of the layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LayoutOptions {
-    /// Which vectors to use; the CPU must have them.
+    /// The vectors to use; the CPU must support them.
     pub simd: Simd,
-    /// Whether to make machine code where that is possible.
+    /// Whether to generate machine code where possible.
     pub jit: bool,
-    /// Whether goals are evaluated apart from the steps.
+    /// Whether goals are evaluated separately from the steps.
     pub goals: DeferGoals,
 }
 
-/// Whether goals are evaluated apart from the steps. What is played does not depend on it.
+/// Whether goals are evaluated separately from the steps. This does not affect playouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeferGoals {
     /// Where that is faster.
@@ -69,14 +69,14 @@ pub struct LanesProgram {
     /// The same, by words of the state.
     pub(super) base_words: Vec<BaseWord>,
     pub(super) phases: Vec<Phase>,
-    /// How to tell the phase of a state.
+    /// How to determine the phase of a state.
     pub(super) marks: Marks,
     pub(super) n_roles: usize,
-    /// Per role: how its moves are kept.
+    /// Per role: the codes of its moves.
     pub(super) codes: Vec<RoleCodes>,
 }
 
-/// The bits of one word of the state that have a row: those from base number `first` on.
+/// The bits of one word of the state that have a row, starting with base index `first`.
 pub(super) struct BaseWord {
     pub(super) word: usize,
     pub(super) first: usize,
@@ -91,26 +91,26 @@ pub(super) struct Phase {
     pub(super) roles: Vec<RoleMoves>,
     pub(super) goals: Goals,
     pub(super) step: Successors,
-    /// The words of a state in this phase, as far as the phase alone decides them.
+    /// The words of a state in this phase, as far as they are fixed by the phase.
     pub(super) fixed: Vec<u64>,
-    /// Bits of all choices' move numbers together.
+    /// Total number of bits of the move numbers of all choices.
     pub(super) n_log_rows: usize,
 }
 
-/// Where bases get their next values: rows of bases and of what they become.
+/// The next values of bases: rows of bases and the rows that they are set to.
 #[derive(Default)]
 pub(super) struct Successors {
     pub(super) plain: Vec<(u32, u32)>,
     pub(super) complement: Vec<(u32, u32)>,
-    /// Bases that stay as they are.
+    /// Bases that do not change.
     pub(super) same: Vec<u32>,
 }
 
-/// What a role can do in a phase.
+/// The possible moves of a role in a phase.
 pub(super) enum RoleMoves {
     /// Nothing.
     None,
-    /// One move; the row that says when it is legal, if it is not always.
+    /// One move; the row of its legality, unless it is always legal.
     Only(MoveId, Option<u32>),
     /// One of several.
     Choice(Box<Choice>),
@@ -120,15 +120,15 @@ pub(super) enum RoleMoves {
 pub(super) struct Choice {
     pub(super) moves: Vec<MoveId>,
     pub(super) leaves: Leaves,
-    /// Rows of the log before those of this choice.
+    /// Number of log rows before those of this choice.
     pub(super) first_log_row: usize,
 }
 
-/// Where the goals of a phase are.
+/// The rows of the goals of a phase.
 pub(super) struct Goals {
-    /// Per role: the row of each value that is possible, its index in the ground program, and what it is worth.
+    /// Per role: the row of each possible value, its index in the ground program, and the goal.
     pub(super) roles: Vec<Vec<GoalRow>>,
-    /// If they are evaluated apart: how. Then rows are those of the side matrix.
+    /// The separate code, if goals are deferred. Rows are then those of the side matrix.
     pub(super) side: Option<Side>,
 }
 
@@ -142,15 +142,15 @@ pub(super) struct GoalRow {
 /// Goals over a side matrix.
 pub(super) struct Side {
     pub(super) code: Vec<Segment>,
-    /// Rows that are parked: from the main matrix to the side matrix.
+    /// Rows to park: from the main matrix to the side matrix.
     pub(super) park: Vec<(u32, u32)>,
     pub(super) n_rows: usize,
 }
 
-/// A piece of a code.
+/// A segment of code.
 pub(super) enum Segment {
     Straight(Kernel),
-    /// Loops start at false; the kernel runs, loops are raised where their definitions hold, until none is.
+    /// Loops start at false; the kernel runs and loops are raised where their definitions hold, until nothing changes.
     Repeat {
         kernel: Kernel,
         loops: Vec<(u32, Literal)>,
@@ -164,7 +164,7 @@ impl LanesProgram {
         LanesProgram::with(game, game.optimized().per_phase().1, options)
     }
 
-    /// The same with these networks, one per phase.
+    /// The same for these networks, one per phase.
     pub(super) fn with(
         game: &Grounded,
         networks: &[Network],
@@ -172,7 +172,7 @@ impl LanesProgram {
     ) -> LanesProgram {
         assert!(
             options.simd.is_available(),
-            "this CPU lacks {}",
+            "this CPU does not support {}",
             options.simd.name()
         );
         let control = game.optimized().per_phase().0;
@@ -226,13 +226,13 @@ impl LanesProgram {
             base_words: base_words(&bases),
             bases,
             n_roles: networks[0].roles.len(),
-            codes: RoleCodes::of_all(&phases, networks[0].roles.len()),
+            codes: RoleCodes::all_roles(&phases, networks[0].roles.len()),
             marks: control.marks(),
             phases,
         }
     }
 
-    /// Which vectors it uses.
+    /// The vectors that the program uses.
     #[must_use]
     pub fn simd(&self) -> Simd {
         self.options.simd
@@ -244,13 +244,13 @@ impl LanesProgram {
         self.phases.len()
     }
 
-    /// Number of rows of the main matrix: signals that are kept for every lane.
+    /// Number of rows of the main matrix: signals that are stored for every lane.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
 
-    /// Whether the goals of some phase are evaluated apart from the steps.
+    /// Whether the goals of some phase are evaluated separately from the steps.
     #[must_use]
     pub fn defers_goals(&self) -> bool {
         self.phases.iter().any(|phase| phase.goals.side.is_some())

@@ -1,15 +1,15 @@
-//! Playouts that wait for their turn in a block, in order, with the states that they start from.
+//! A queue of waiting playouts of a block, with their start states.
 
 use super::job::Ticket;
 
-/// See the module comment.
+/// The queue; see the module documentation.
 pub(super) struct Queue {
     entries: Vec<Entry>,
-    /// The states of all entries, one after the other.
+    /// The states of all entries, concatenated.
     states: Vec<u64>,
-    /// Entries before this one have had their turn.
+    /// Entries before this one have been taken.
     head: usize,
-    /// The number of the first entry; no two entries of a block have the same.
+    /// The serial number of the first entry, unique within a block.
     first_serial: u64,
     n_state_words: usize,
 }
@@ -36,7 +36,7 @@ impl Queue {
         if self.head > self.entries.len() / 2 {
             self.forget();
         }
-        // Most states are small, and calling somebody to copy them would take longer than copying.
+        // Most states are small, and copying them inline is faster than a call.
         match *state {
             [word] => self.states.push(word),
             [first, second] => self.states.extend([first, second]),
@@ -46,7 +46,7 @@ impl Queue {
         self.entries.push(entry);
     }
 
-    /// Forgets entries that have had their turn.
+    /// Drops entries that have been taken.
     #[cold]
     fn forget(&mut self) {
         self.entries.drain(..self.head);
@@ -55,7 +55,7 @@ impl Queue {
         self.head = 0;
     }
 
-    /// Whether nobody waits.
+    /// Whether the queue is empty.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
@@ -67,38 +67,38 @@ impl Queue {
         self.entries.len() - self.head
     }
 
-    /// The entry whose turn it is.
+    /// The first entry.
     #[inline]
     pub(super) fn front(&self) -> Option<&Entry> {
         self.entries.get(self.head)
     }
 
-    /// The number of that entry in all times.
+    /// The serial number of the first entry.
     #[inline]
     pub(super) fn front_serial(&self) -> u64 {
         self.first_serial + self.head as u64
     }
 
-    /// The number of that entry's state.
+    /// The index of the first entry's state.
     #[inline]
     pub(super) fn front_state(&self) -> u32 {
         self.head as u32
     }
 
-    /// Entries of one playout at the front, at most so many.
+    /// Entries of one playout at the front, at most `max_entries`.
     #[inline]
-    pub(super) fn singles(&self, n_most: usize) -> impl Iterator<Item = &Entry> {
-        let entries = self.entries[self.head..].iter().take(n_most);
+    pub(super) fn singles(&self, max_entries: usize) -> impl Iterator<Item = &Entry> {
+        let entries = self.entries[self.head..].iter().take(max_entries);
         entries.take_while(|entry| entry.n_left == 1)
     }
 
-    /// So many entries at the front get their turn. Their states can be read until the next one is pushed.
+    /// Takes `n_entries` entries from the front. Their states can be read until the next push.
     #[inline]
     pub(super) fn skip(&mut self, n_entries: usize) {
         self.head += n_entries;
     }
 
-    /// So many playouts of the front entry get their turn. Its state can be read until the next one is pushed.
+    /// Takes `n_playouts` playouts of the first entry. Its state can be read until the next push.
     #[inline]
     pub(super) fn take(&mut self, n_playouts: u32) {
         let entry = &mut self.entries[self.head];
@@ -106,7 +106,7 @@ impl Queue {
         self.head += usize::from(entry.n_left == 0);
     }
 
-    /// All states, by number.
+    /// All states, by index.
     pub(super) fn states(&self) -> &[u64] {
         &self.states
     }

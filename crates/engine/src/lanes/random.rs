@@ -1,6 +1,6 @@
-//! Random bits for all lanes: one generator per block of 64 lanes, xoshiro256++, whose every output has one bit for each
-//! lane. The generators of a group run side by side in the words of vectors; what a block draws is the same whatever the
-//! width.
+//! Random bits for all lanes: one xoshiro256++ generator per block of 64 lanes, each output of which has one bit per
+//! lane. The generators of a group run in parallel in the words of vectors; the numbers of a block do not depend on the
+//! vector width.
 //!
 //! - Blackman and Vigna 2021, Scrambled linear pseudorandom number generators (xoshiro256++)
 //! - Steele, Lea and Flood 2014, Fast splittable pseudorandom number generators (SplitMix64, for seeding)
@@ -19,7 +19,7 @@ impl<V: Vector> Random<V> {
     /// `words` is aligned and has four vectors.
     #[inline(always)]
     pub(super) unsafe fn load(words: *const u64) -> Random<V> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             Random {
                 state: [get(words, 0), get(words, 1), get(words, 2), get(words, 3)],
@@ -31,7 +31,7 @@ impl<V: Vector> Random<V> {
     /// `words` is aligned and has four vectors.
     #[inline(always)]
     pub(super) unsafe fn store(&self, words: *mut u64) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             put(words, 0, self.state[0]);
             put(words, 1, self.state[1]);
@@ -55,7 +55,7 @@ impl<V: Vector> Random<V> {
     }
 }
 
-/// The first state of the generator of a block.
+/// The initial state of the generator of a block.
 pub(super) fn seed_block(seed: u64, block: u64) -> [u64; 4] {
     let mut state = seed ^ (block + 1).wrapping_mul(0xD134_2543_DE82_EF95);
     [(); 4].map(|()| {
@@ -74,7 +74,7 @@ mod tests {
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     #[test]
-    fn a_block_draws_what_the_generator_draws() {
+    fn a_block_draws_the_numbers_of_the_generator() {
         let words = seed_block(7, 3);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut known = Xoshiro256PlusPlus::from_seed(bytes.try_into().expect("32 bytes"));

@@ -1,8 +1,8 @@
-//! The step of a group: play, choose, next, refill. Written once over vectors of any width, compiled once for each.
+//! The step of a group: play, choose, next, refill. Written once for vectors of any width and compiled once for each.
 
 #![expect(
     unsafe_code,
-    reason = "rows are read and written by pointer; the layout says which exist; CPU instructions are chosen at run time"
+    reason = "rows are read and written by pointer; the layout defines which rows exist; CPU instructions are chosen at run time"
 )]
 
 use super::block::{Block, StageRows};
@@ -14,21 +14,21 @@ use super::program::{FIRST_BASE, Goals, LanesProgram, Phase, RoleMoves, Segment}
 use super::random::Random;
 use super::sums::GoalsOfBlock;
 use super::transpose::rows_to_states;
-use super::vector::{Vector, at, get, put};
+use super::vector::{Vector, get, put, row_ptr};
 use super::weights::{Tables, log_moves};
 use crate::state::RoleId;
 
-/// What stays the same during a run.
+/// Constants of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) program: &'a LanesProgram,
     pub(super) keep: Keep,
-    /// The first step, and how many.
+    /// The first step, and the number of steps.
     pub(super) first: u64,
     pub(super) n_steps: u64,
 }
 
-/// Who chooses, if the choice is not uniform.
+/// The non-uniform choice, if there is one.
 pub(super) struct Chooser<'t, 'p> {
     pub(super) tables: Option<&'t Tables>,
     pub(super) policy: Option<&'p mut dyn BlockPolicy>,
@@ -44,14 +44,14 @@ pub(super) fn run(
     assert_eq!(
         blocks.len(),
         group.n_words,
-        "a block for each word of a vector"
+        "there is one block per word of a vector"
     );
     assert!(
         run.program.options.simd.is_available(),
-        "checked when the game was laid out"
+        "availability was checked when the game was laid out"
     );
-    // SAFETY: the group was made for this program, whose layout keeps all rows within its matrices; the CPU has the
-    // instructions.
+    // SAFETY: the group was made for this program, whose layout keeps all rows within its matrices; the CPU supports
+    // the instructions.
     unsafe {
         match run.program.options.simd {
             Simd::Portable => run_steps::<u64>(run, group, blocks, chooser),
@@ -60,7 +60,7 @@ pub(super) fn run(
             #[cfg(target_arch = "x86_64")]
             Simd::Avx512 => run_avx512(run, group, blocks, chooser),
             #[cfg(not(target_arch = "x86_64"))]
-            Simd::Avx2 | Simd::Avx512 => unreachable!("never available here"),
+            Simd::Avx2 | Simd::Avx512 => unreachable!("not available on this architecture"),
         }
     }
 }
@@ -73,7 +73,7 @@ unsafe fn run_avx2(
     blocks: &mut [Block],
     chooser: &mut Chooser<'_, '_>,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { run_steps::<std::arch::x86_64::__m256i>(run, group, blocks, chooser) }
 }
 
@@ -85,7 +85,7 @@ unsafe fn run_avx512(
     blocks: &mut [Block],
     chooser: &mut Chooser<'_, '_>,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { run_steps::<std::arch::x86_64::__m512i>(run, group, blocks, chooser) }
 }
 
@@ -97,7 +97,7 @@ unsafe fn run_steps<V: Vector>(
     chooser: &mut Chooser<'_, '_>,
 ) {
     let n_phases = run.program.phases.len() as u64;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         refill::<V>(run, group, blocks, run.first, None);
         for now in run.first..run.first + run.n_steps {
@@ -114,7 +114,7 @@ unsafe fn run_steps<V: Vector>(
     }
 }
 
-/// Everything but the change of the state.
+/// Everything except the change of the state.
 #[inline(always)]
 unsafe fn step<V: Vector>(
     run: Run<'_>,
@@ -127,15 +127,15 @@ unsafe fn step<V: Vector>(
     let phase_idx = (now % run.program.phases.len() as u64) as usize;
     let rows = group.rows.pointer();
     let masks = group.masks.pointer();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        // Step 1. Legal moves and the end.
+        // Step 1. Legal moves and `terminal`.
         run_segments::<V>(&phase.play, rows);
         let mut stuck = V::splat(false);
         for (role, moves) in phase.roles.iter().enumerate() {
-            let of_role = match moves {
+            let without_move = match moves {
                 RoleMoves::Only(_, None) => V::splat(false),
-                RoleMoves::Only(_, Some(row)) => V::load(at::<V>(rows, *row as usize)).not(),
+                RoleMoves::Only(_, Some(row)) => V::load(row_ptr::<V>(rows, *row as usize)).not(),
                 RoleMoves::None => V::splat(true),
                 RoleMoves::Choice(choice) => match (chooser.tables, &mut group.table_scratch) {
                     (Some(tables), Some(scratch)) if tables.counts(phase_idx, role) => {
@@ -147,36 +147,36 @@ unsafe fn step<V: Vector>(
                     },
                 },
             };
-            of_role.store(at::<V>(masks, STUCK + role));
-            stuck = stuck.or(of_role);
+            without_move.store(row_ptr::<V>(masks, STUCK + role));
+            stuck = stuck.or(without_move);
         }
         if run.keep.goal_trace {
             trace_goals::<V>(group, phase_idx, phase, now);
         }
         // Step 2. Playouts that end.
-        let active = V::load(at::<V>(masks, ACTIVE));
-        let terminal = V::load(at::<V>(rows, phase.terminal as usize));
+        let active = V::load(row_ptr::<V>(masks, ACTIVE));
+        let terminal = V::load(row_ptr::<V>(rows, phase.terminal as usize));
         let over = active.and(terminal.or(stuck));
-        over.store(at::<V>(masks, ENDING));
+        over.store(row_ptr::<V>(masks, ENDING));
         let is_added_up = run.keep.sums
             && over.and_not(terminal).is_zero()
             && add_up_alike::<V>(group, blocks, now, &phase.goals, over);
         if !is_added_up {
             finish(run, group, blocks, now, phase_idx);
         }
-        let ending = V::load(at::<V>(masks, ENDING));
+        let ending = V::load(row_ptr::<V>(masks, ENDING));
         let active = active.and_not(ending);
-        active.store(at::<V>(masks, ACTIVE));
+        active.store(row_ptr::<V>(masks, ACTIVE));
         if !ending.is_zero() {
             park::<V>(run, group, blocks, phase_idx, ending);
         }
-        // Step 3. Choose. A block in which nobody plays draws nothing.
+        // Step 3. Choose. A block without active lanes draws no random numbers.
         let before = group.random.pointer();
         let mut random = Random::<V>::load(before);
         let bits = group.move_bits.pointer();
         if run.keep.moves {
             for row in 0..phase.n_log_rows {
-                V::splat(false).store(at::<V>(bits, row));
+                V::splat(false).store(row_ptr::<V>(bits, row));
             }
         }
         if let Some(policy) = &mut chooser.policy {
@@ -188,7 +188,7 @@ unsafe fn step<V: Vector>(
             else {
                 continue;
             };
-            let log = at::<V>(bits, choice.first_log_row);
+            let log = row_ptr::<V>(bits, choice.first_log_row);
             match (&chooser.policy, chooser.tables, &mut group.table_scratch) {
                 (None, None, _) if run.keep.moves => {
                     choose::<V, true>(&choice.leaves, rows, scratch, &mut random, active, log);
@@ -198,12 +198,12 @@ unsafe fn step<V: Vector>(
                     choose::<V, false>(&choice.leaves, rows, scratch, &mut random, active, log);
                     continue;
                 }
-                (None, Some(tables), Some(of_tables)) => {
+                (None, Some(tables), Some(table_scratch)) => {
                     tables.choose::<V>(
                         (phase_idx, role),
                         choice,
                         rows,
-                        (scratch, of_tables),
+                        (scratch, table_scratch),
                         &mut random,
                         active,
                     );
@@ -226,7 +226,7 @@ unsafe fn step<V: Vector>(
     }
 }
 
-/// Keeps the new states of generators of blocks in which somebody plays.
+/// Stores the new states of the generators of blocks with active lanes.
 #[inline(always)]
 unsafe fn store_random<V: Vector>(group: &mut Group, random: &Random<V>) {
     let words = group.random.pointer();
@@ -254,23 +254,23 @@ unsafe fn store_random<V: Vector>(group: &mut Group, random: &Random<V>) {
 #[inline(always)]
 pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u64) {
     for segment in segments {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match segment {
                 Segment::Straight(kernel) => kernel.run(rows),
                 Segment::Repeat { kernel, loops } => {
                     for &(row, _) in loops {
-                        V::splat(false).store(at::<V>(rows, row as usize));
+                        V::splat(false).store(row_ptr::<V>(rows, row as usize));
                     }
                     loop {
                         kernel.run(rows);
                         let mut raised = V::splat(false);
                         for &(row, definition) in loops {
-                            let value = V::load(at::<V>(rows, definition.row() as usize));
+                            let value = V::load(row_ptr::<V>(rows, definition.row() as usize));
                             let value = value.xor(V::splat(definition.is_complement()));
-                            let before = V::load(at::<V>(rows, row as usize));
+                            let before = V::load(row_ptr::<V>(rows, row as usize));
                             raised = raised.or(value.and_not(before));
-                            before.or(value).store(at::<V>(rows, row as usize));
+                            before.or(value).store(row_ptr::<V>(rows, row as usize));
                         }
                         if raised.is_zero() {
                             break;
@@ -282,8 +282,8 @@ pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u6
     }
 }
 
-/// Adds up the playouts that end, those of all blocks at once, if they are of one job and there are no limits to look at;
-/// whether it did. In small games this happens so often that adding up block by block would take longer than playing.
+/// Sums the playouts that end, for all blocks at once, if they belong to one job and no limits are reached; returns
+/// whether it did. In small games this is so frequent that summing block by block would take longer than playing.
 #[inline(always)]
 unsafe fn add_up_alike<V: Vector>(
     group: &mut Group,
@@ -316,18 +316,18 @@ unsafe fn add_up_alike<V: Vector>(
     sums.n_playouts += n_playouts;
     sums.n_steps += ages.sum_halves();
     let rows = group.rows.pointer();
-    for (of_role, to) in goals.roles.iter().zip(&mut sums.goals) {
+    for (role_goals, to) in goals.roles.iter().zip(&mut sums.goals) {
         let (mut once, mut twice) = (V::splat(false), V::splat(false));
-        for goal in of_role {
-            // SAFETY: the caller's promise.
+        for goal in role_goals {
+            // SAFETY: guaranteed by the caller.
             let holds: V = unsafe { get(rows, goal.row as usize) };
             twice = twice.or(once.and(holds));
             once = once.or(holds);
         }
         let clear = ending.and_not(twice);
-        for goal in of_role {
+        for goal in role_goals {
             if let Some(value) = goal.value {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 let holds: V = unsafe { get(rows, goal.row as usize) };
                 let n_worth_it = u64::from(holds.and(clear).count_ones());
                 to.sum += n_worth_it * u64::from(value.value());
@@ -338,7 +338,7 @@ unsafe fn add_up_alike<V: Vector>(
     true
 }
 
-/// Limits, and records of the playouts that end.
+/// Checks limits, and writes records of the playouts that end.
 #[inline(always)]
 fn finish(run: Run<'_>, group: &mut Group, blocks: &mut [Block], now: u64, phase_idx: usize) {
     let n_words = group.n_words;
@@ -403,7 +403,7 @@ fn finish(run: Run<'_>, group: &mut Group, blocks: &mut [Block], now: u64, phase
     }
 }
 
-/// Puts lanes that end aside, until their goals or states are computed.
+/// Parks lanes that end, until their goals or states are computed.
 #[inline(always)]
 unsafe fn park<V: Vector>(
     run: Run<'_>,
@@ -414,7 +414,7 @@ unsafe fn park<V: Vector>(
 ) {
     let phase = &run.program.phases[phase_idx];
     let rows = group.rows.pointer();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if let Some(side) = &phase.goals.side {
             if is_taken(group, phase_idx) {
@@ -423,8 +423,8 @@ unsafe fn park<V: Vector>(
             if let Some(matrix) = &mut group.sides[phase_idx] {
                 let to = matrix.rows.pointer();
                 for &(from, row) in &side.park {
-                    let to = at::<V>(to, row as usize);
-                    V::load(at::<V>(rows, from as usize))
+                    let to = row_ptr::<V>(to, row as usize);
+                    V::load(row_ptr::<V>(rows, from as usize))
                         .select(V::load(to), ending)
                         .store(to);
                 }
@@ -432,7 +432,7 @@ unsafe fn park<V: Vector>(
             for (idx, block) in blocks.iter().enumerate() {
                 let lanes = group.mask(ENDING, idx);
                 if let Some(matrix) = group.sides[phase_idx].as_mut().filter(|_| lanes != 0) {
-                    // A playout that was cut for a constant has its score already.
+                    // A playout that was cut with a constant score needs no goals.
                     let lanes = match run.keep.sums {
                         true => lanes & matrix.open[idx],
                         false => lanes & !block.scored(lanes),
@@ -468,7 +468,7 @@ unsafe fn flush_goals<V: Vector>(
     let goals = &program.phases[phase_idx].goals;
     let is_added_up = group.keeps_sums;
     if let (Some(side), Some(matrix)) = (&goals.side, &mut group.sides[phase_idx]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { run_segments::<V>(&side.code, matrix.rows.pointer()) };
         for (idx, block) in blocks.iter_mut().enumerate() {
             let lanes = std::mem::take(&mut matrix.parked[idx]);
@@ -495,7 +495,7 @@ unsafe fn flush_goals<V: Vector>(
     }
 }
 
-/// Computes what is still to be computed of playouts that have ended.
+/// Computes the missing goals and states of playouts that have ended.
 pub(super) fn flush(program: &LanesProgram, group: &mut Group, blocks: &mut [Block]) {
     for phase_idx in 0..program.phases.len() {
         let is_parked = group.sides[phase_idx]
@@ -513,7 +513,7 @@ pub(super) fn flush(program: &LanesProgram, group: &mut Group, blocks: &mut [Blo
                 #[cfg(target_arch = "x86_64")]
                 Simd::Avx512 => flush_avx512(program, group, blocks, phase_idx),
                 #[cfg(not(target_arch = "x86_64"))]
-                Simd::Avx2 | Simd::Avx512 => unreachable!("never available here"),
+                Simd::Avx2 | Simd::Avx512 => unreachable!("not available on this architecture"),
             }
         }
     }
@@ -528,7 +528,7 @@ unsafe fn flush_avx2(
     blocks: &mut [Block],
     phase_idx: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { flush_goals::<std::arch::x86_64::__m256i>(program, group, blocks, phase_idx) }
 }
 
@@ -540,7 +540,7 @@ unsafe fn flush_avx512(
     blocks: &mut [Block],
     phase_idx: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { flush_goals::<std::arch::x86_64::__m512i>(program, group, blocks, phase_idx) }
 }
 
@@ -570,8 +570,8 @@ unsafe fn park_states<V: Vector>(run: Run<'_>, group: &mut Group, blocks: &mut [
     for base in FIRST_BASE as usize..FIRST_BASE as usize + run.program.bases.len() {
         // SAFETY: both matrices have a row for each base.
         unsafe {
-            let to = at::<V>(to, base);
-            V::load(at::<V>(rows, base))
+            let to = row_ptr::<V>(to, base);
+            V::load(row_ptr::<V>(rows, base))
                 .select(V::load(to), ending)
                 .store(to);
         }
@@ -610,17 +610,18 @@ fn flush_states(program: &LanesProgram, group: &mut Group, blocks: &mut [Block])
     }
 }
 
-/// Keeps the goals of this step.
+/// Stores the goals of this step.
 #[inline(always)]
 unsafe fn trace_goals<V: Vector>(group: &mut Group, phase_idx: usize, phase: &Phase, now: u64) {
     let rows = group.rows.pointer();
     let from = match (&phase.goals.side, &mut group.trace_sides[phase_idx]) {
         (Some(side), Some(matrix)) => {
             let to = matrix.pointer();
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 for &(from, row) in &side.park {
-                    V::load(at::<V>(rows, from as usize)).store(at::<V>(to, row as usize));
+                    V::load(row_ptr::<V>(rows, from as usize))
+                        .store(row_ptr::<V>(to, row as usize));
                 }
                 run_segments::<V>(&side.code, to);
             }
@@ -633,7 +634,8 @@ unsafe fn trace_goals<V: Vector>(group: &mut Group, phase_idx: usize, phase: &Ph
     group.trace.push(now, words.copied());
 }
 
-/// Moves to step `now`: bases take their next values if a phase has been played, and free lanes new start states.
+/// Advances to step `now`: bases take their next values if a phase has been played, and free lanes get new start
+/// states.
 #[inline(always)]
 unsafe fn refill<V: Vector>(
     run: Run<'_>,
@@ -644,7 +646,7 @@ unsafe fn refill<V: Vector>(
 ) {
     let phase = (now % run.program.phases.len() as u64) as usize;
     let masks = group.masks.pointer();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let is_full = unsafe { get::<V>(masks, ACTIVE).not().is_zero() };
     let mut is_any_taken = false;
     if !is_full && group.stages[phase].is_some() {
@@ -666,23 +668,24 @@ unsafe fn refill<V: Vector>(
         }
     }
     let rows = group.rows.pointer();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let Some(stage) = group.stages[phase].as_mut().filter(|_| is_any_taken) else {
             if let Some(played) = played {
                 for &(base, from) in &played.step.plain {
-                    V::load(at::<V>(rows, from as usize)).store(at::<V>(rows, base as usize));
+                    V::load(row_ptr::<V>(rows, from as usize))
+                        .store(row_ptr::<V>(rows, base as usize));
                 }
                 for &(base, from) in &played.step.complement {
-                    V::load(at::<V>(rows, from as usize))
+                    V::load(row_ptr::<V>(rows, from as usize))
                         .not()
-                        .store(at::<V>(rows, base as usize));
+                        .store(row_ptr::<V>(rows, base as usize));
                 }
             }
             return;
         };
         let stage = stage.pointer();
-        let taken = V::load(at::<V>(masks, TAKEN));
+        let taken = V::load(row_ptr::<V>(masks, TAKEN));
         match played {
             Some(played) => {
                 for &(base, from) in &played.step.plain {
@@ -707,12 +710,12 @@ unsafe fn refill<V: Vector>(
                 }
             }
         }
-        let active = at::<V>(masks, ACTIVE);
+        let active = row_ptr::<V>(masks, ACTIVE);
         V::load(active).or(taken).store(active);
     }
 }
 
-/// The new state of a base: from the stage where a playout begins.
+/// The new value of a base: from the stage in lanes where a playout starts.
 #[inline(always)]
 unsafe fn blend<V: Vector>(rows: *mut u64, stage: *const u64, base: u32, taken: V, value: V) {
     // SAFETY: a stage has a row for each base.

@@ -1,7 +1,7 @@
-//! Playouts added up as they end, where nobody asks for each of them.
+//! Sums of playouts, computed as they end, where individual results are not needed.
 //!
-//! Goals are counted in all lanes of a block at once, so that a playout costs next to nothing besides its steps: in small
-//! games records of each would take longer than the games.
+//! Goals are counted in all lanes of a block at once, so that a playout costs little more than its steps: in small
+//! games, individual records would take longer than the games.
 
 use rustc_hash::FxHashMap;
 
@@ -9,29 +9,29 @@ use super::block::bits;
 use super::program::{GoalRow, Goals};
 use crate::state::{Goal, RoleId};
 
-/// Playouts of one tag that have ended.
+/// Sums over the finished playouts of one tag.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sums {
-    /// How many.
+    /// Number of playouts.
     pub n_playouts: u64,
-    /// Joint moves of all of them.
+    /// Total number of joint moves.
     pub n_steps: u64,
-    /// How many of them were cut, as the job asked for.
+    /// Number of playouts that were cut, as the job requested.
     pub n_cut: u64,
-    /// How many of them reached the step limit.
+    /// Number of playouts that reached the step limit.
     pub n_step_limit: u64,
-    /// How many of them came to a role without a legal move.
+    /// Number of playouts that reached a state in which a role has no legal move.
     pub n_no_legal_move: u64,
-    /// Per role.
+    /// Per role: its goals.
     pub goals: Vec<GoalSum>,
 }
 
 /// Goals of one role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GoalSum {
-    /// Their sum.
+    /// The sum of the goals.
     pub sum: u64,
-    /// In how many playouts exactly one goal held.
+    /// Number of playouts in which exactly one goal held.
     pub n: u64,
 }
 
@@ -56,7 +56,7 @@ impl Sums {
         }
     }
 
-    /// The goals of some lanes.
+    /// Adds the goals of some lanes.
     #[inline(always)]
     pub(super) fn add_goals(&mut self, from: &GoalsOfBlock<'_>, lanes: u64) {
         for (rows, to) in from.goals.roles.iter().zip(&mut self.goals) {
@@ -79,7 +79,7 @@ impl Sums {
         }
     }
 
-    /// So many playouts that are worth the same to everybody.
+    /// Adds `n` playouts with the same goal for every role.
     pub(super) fn add_constant(&mut self, goal: Goal, n: u64) {
         for to in &mut self.goals {
             to.sum += n * u64::from(goal.value());
@@ -88,7 +88,7 @@ impl Sums {
     }
 }
 
-/// Rows of goals, `n_words` wide; a block stands in word `idx`.
+/// Rows of goals, `n_words` wide; the block is word `idx` of each row.
 pub(super) struct GoalsOfBlock<'a> {
     pub(super) goals: &'a Goals,
     pub(super) words: &'a [u64],
@@ -123,7 +123,7 @@ impl Ledger {
     /// The page of a tag.
     #[inline(always)]
     pub(super) fn page_of(&mut self, tag: u64) -> u32 {
-        // Mostly the only one.
+        // Usually there is only one.
         if let [(only, _)] = self.pages.as_slice()
             && *only == tag
         {
@@ -150,7 +150,7 @@ impl Ledger {
         &mut self.pages[page as usize].1
     }
 
-    /// The goals of playouts that have been added up before; `pages` says on which page each lane's playout is.
+    /// Adds the goals of playouts that were counted before; `pages` has the page of each lane's playout.
     pub(super) fn add_goals(&mut self, from: &GoalsOfBlock<'_>, lanes: u64, pages: &[u32; 64]) {
         let Some(first) = bits(lanes).next() else {
             return;

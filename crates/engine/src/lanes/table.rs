@@ -1,9 +1,9 @@
 //! The table-driven kernel: a loop over gates, for any CPU.
 //!
-//! Gates come in *runs* of equal shape, that is of equal numbers of rows to be false and rows to be true, so that the
-//! loop over a run has no branches in it. The order is the depth-first order of [`super::kernel::schedule`], cut into
-//! windows; inside a window, gates whose rows are there are gathered by shape. Outputs stand in their own rows, everything
-//! else takes a row that is free at the moment, the one freed last first, so that few rows are in use.
+//! Gates come in *runs* of equal shape (the same numbers of negative and of plain inputs), so that the loop over a run
+//! has no branches. The order is the depth-first order of [`super::kernel::schedule`], cut into windows; within a
+//! window, gates that are ready are grouped by shape. Outputs are stored in their own rows. Every other value takes a
+//! free row, the most recently freed first, so that few rows are in use.
 //!
 //! In: forms and their order. Out: a [`Table`] that sets the rows of all outputs, for vectors of 64, 256 or 512 lanes.
 
@@ -17,47 +17,50 @@ use super::kernel::forms::{Form, Forms, NONE};
 use super::kernel::schedule::Schedule;
 use super::vector::Vector;
 
-/// Gates with more rows of one kind than this stand in runs without a shape.
+/// Gates with more inputs of one kind than this are in runs without a fixed shape.
 const WIDEST: u32 = 4;
 
-/// How many gates of the depth-first order are gathered by shape. Measured with AVX2: shorter windows make short runs
-/// (with 512, the goals of reversi take 1.3 times as long), longer ones use more rows at a time (with 4096, hex takes 1.1
-/// times as long).
+/// Number of gates of the depth-first order that are grouped by shape. Measured with AVX2: shorter windows make short
+/// runs (with 512, the goals of reversi take 1.3 times as long), longer ones use more rows at a time (with 4096, hex
+/// takes 1.1 times as long).
 const WINDOW: usize = 1024;
 
-/// Gates of one shape, one after the other.
+/// Consecutive gates of one shape.
 #[derive(Clone, Copy)]
 struct Run {
     shape: Shape,
     n_gates: u32,
 }
 
-/// What a gate looks like.
+/// The shape of a gate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shape {
-    /// So many rows to be false, so many to be true.
+    /// A number of inputs that must be false and a number that must be true.
     Narrow { n_negative: u8, n_plain: u8 },
-    /// So many rows of which none may be true; an output.
+    /// An output that is the negation of a conjunction of complements: a disjunction of this number of rows.
     Inverted { n_negative: u8 },
-    /// Any number: the numbers stand in the table.
+    /// Any number of inputs: the numbers are in the table.
     Wide,
-    /// Any number of rows of which none may be true; an output.
+    /// An inverted output with any number of inputs.
     WideInverted,
 }
 
-/// Gates as offsets of rows in bytes.
+/// Gates as byte offsets of rows.
 pub(super) struct Table {
     runs: Vec<Run>,
-    /// Per gate: its target; for wide ones the numbers of rows to be false and to be true; those rows.
+    /// Per gate: its target; for wide ones the numbers of negative and plain inputs; then those rows.
     offsets: Vec<u32>,
 }
 
 impl Table {
-    /// Makes a table for rows of `n_words` words.
+    /// Builds a table for rows of `n_words` words.
     pub(super) fn new(forms: &Forms, schedule: &Schedule, n_words: usize) -> Table {
         let row_bytes = n_words as u32 * 8;
         let n_bytes = forms.n_rows_in_memory() as u64 * u64::from(row_bytes);
-        assert!(u32::try_from(n_bytes).is_ok(), "rows fit 4 GB");
+        assert!(
+            u32::try_from(n_bytes).is_ok(),
+            "the matrix must fit into 4 GB"
+        );
         let (runs, order) = gather(forms, schedule, WINDOW);
         let slots = slots(forms, &order);
         let offset = |row: u32| forms.in_memory[slots[row as usize] as usize] * row_bytes;
@@ -80,7 +83,7 @@ impl Table {
     /// As for [`Kernel::run`](super::kernel::Kernel::run).
     pub(super) unsafe fn run(&self, simd: Simd, rows: *mut u64) {
         let rows = rows.cast::<u8>();
-        // SAFETY: the caller promises that the CPU has `simd`, and that all rows of the table are there.
+        // SAFETY: the caller guarantees that the CPU supports `simd`, and that all rows of the table exist.
         unsafe {
             match simd {
                 Simd::Portable => self.evaluate::<u64>(rows),
@@ -89,7 +92,7 @@ impl Table {
                 #[cfg(target_arch = "x86_64")]
                 Simd::Avx512 => x86::evaluate_avx512(self, rows),
                 #[cfg(not(target_arch = "x86_64"))]
-                Simd::Avx2 | Simd::Avx512 => unreachable!("no other CPU has it"),
+                Simd::Avx2 | Simd::Avx512 => unreachable!("not available on this architecture"),
             }
         }
     }
@@ -97,7 +100,7 @@ impl Table {
     #[inline(always)]
     unsafe fn evaluate<V: Vector>(&self, rows: *mut u8) {
         let mut at = self.offsets.as_ptr();
-        // SAFETY: the table was made of whole gates, and its offsets are those of rows.
+        // SAFETY: the table consists of whole gates, and its offsets are those of rows.
         unsafe {
             for run in &self.runs {
                 at = evaluate_run::<V>(run, at, rows);
@@ -125,7 +128,7 @@ impl Shape {
         }
     }
 
-    /// As a small number.
+    /// The shape as a small number.
     fn idx(self) -> usize {
         const N_NARROW: usize = (WIDEST as usize + 1) * (WIDEST as usize + 1);
         match self {
@@ -142,7 +145,7 @@ impl Shape {
     const N: usize = (WIDEST as usize + 1) * (WIDEST as usize + 2) + 2;
 }
 
-/// Gathers the gates of each window by shape: always the shape of which the most are ready.
+/// Groups the gates of each window by shape: the next shape is the one with the most ready gates.
 fn gather(forms: &Forms, schedule: &Schedule, window: usize) -> (Vec<Run>, Vec<u32>) {
     let order: Vec<u32> = schedule.gates().collect();
     let mut gathering = Gathering {
@@ -158,11 +161,11 @@ fn gather(forms: &Forms, schedule: &Schedule, window: usize) -> (Vec<Run>, Vec<u
     (gathering.runs, gathering.order)
 }
 
-/// Who reads a gate in its own window.
+/// The readers of each gate in its own window.
 struct Readers {
-    /// Per gate: how many of the gates that it reads are still to come.
+    /// Per gate: the number of its inputs that are not computed yet.
     n_missing: Vec<u32>,
-    /// Per gate: where its readers begin; one more at the end.
+    /// Per gate: the start of its readers; one more entry at the end.
     starts: Vec<u32>,
     readers: Vec<u32>,
 }
@@ -226,7 +229,7 @@ impl Gathering<'_> {
         while let Some(shape) = self.most_ready() {
             let first = self.order.len();
             let mut next = 0;
-            // First come, first served: neighbours then seldom wait for each other.
+            // First in, first out: then neighbours seldom wait for each other.
             while let Some(&gate) = self.ready[shape].get(next) {
                 next += 1;
                 self.order.push(gate);
@@ -260,7 +263,7 @@ impl Gathering<'_> {
     }
 }
 
-/// Per row: the row where its value stands.
+/// Per row: the row where its value is stored.
 fn slots(forms: &Forms, order: &[u32]) -> Vec<u32> {
     let mut slots: Vec<u32> = (0..forms.gate_of.len() as u32).collect();
     let mut n_reads = vec![0_u32; forms.gate_of.len()];
@@ -272,7 +275,7 @@ fn slots(forms: &Forms, order: &[u32]) -> Vec<u32> {
     let mut free: Vec<u32> = Vec::new();
     for &gate in order {
         let form = &forms.gates[gate as usize];
-        // A gate reads before it writes, so it may take the row of what it reads last.
+        // A gate reads before it writes, so it may reuse the row of an input that is not read again.
         for &row in forms.rows(form) {
             n_reads[row as usize] -= 1;
             let child = forms.gate_of[row as usize];
@@ -282,14 +285,14 @@ fn slots(forms: &Forms, order: &[u32]) -> Vec<u32> {
             }
         }
         if !form.is_output {
-            // Its own row is one that may be used: it was not freed yet, since nothing has taken it.
+            // Its own row is still free, because no gate has taken it.
             slots[form.target as usize] = free.pop().unwrap_or(form.target);
         }
     }
     slots
 }
 
-/// Evaluates a run; says where the next one begins.
+/// Evaluates a run; returns the start of the next one.
 ///
 /// # Safety
 /// `at` points to the gates of the run, whose offsets are those of rows.
@@ -299,11 +302,11 @@ unsafe fn evaluate_run<V: Vector>(run: &Run, at: *const u32, rows: *mut u8) -> *
         ($n_negative:expr, $n_plain:expr; $(($n:literal, $p:literal))*) => {
             match ($n_negative, $n_plain) {
                 $(($n, $p) => evaluate_narrow::<V, $n, $p, false>(run.n_gates, at, rows),)*
-                _ => unreachable!("no gate is empty"),
+                _ => unreachable!("a gate has inputs"),
             }
         };
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match run.shape {
             Shape::Narrow {
@@ -341,7 +344,7 @@ unsafe fn evaluate_narrow<
     rows: *mut u8,
 ) -> *const u32 {
     for _ in 0..n_gates {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let load = |idx: usize| V::load(rows.add(*at.add(1 + idx) as usize).cast());
             let mut value = load(0);
@@ -349,7 +352,7 @@ unsafe fn evaluate_narrow<
                 value = value.or(load(idx));
             }
             for idx in NEGATIVE.max(1)..NEGATIVE + PLAIN {
-                // The first plain row takes the place of the disjunction.
+                // The first plain row replaces the complemented disjunction.
                 value = if idx == NEGATIVE {
                     load(idx).and_not(value)
                 } else {
@@ -373,7 +376,7 @@ unsafe fn evaluate_wide<V: Vector, const INVERTED: bool>(
     rows: *mut u8,
 ) -> *const u32 {
     for _ in 0..n_gates {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let (target, n_negative, n_plain) = (*at, *at.add(1) as usize, *at.add(2) as usize);
             let negative = at.add(3);
@@ -412,7 +415,7 @@ mod x86 {
     /// The CPU has AVX2; for the rest see [`Table::run`].
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn evaluate_avx2(table: &Table, rows: *mut u8) {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { table.evaluate::<__m256i>(rows) }
     }
 
@@ -420,7 +423,7 @@ mod x86 {
     /// The CPU has AVX-512F; for the rest see [`Table::run`].
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn evaluate_avx512(table: &Table, rows: *mut u8) {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { table.evaluate::<__m512i>(rows) }
     }
 }

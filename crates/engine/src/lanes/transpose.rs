@@ -1,4 +1,4 @@
-//! Between states, a word of bits per lane, and rows, a bit per lane: 64×64 bit matrices turned over.
+//! Converts between states (words of bits per lane) and rows (a bit per lane) by transposing 64×64 bit matrices.
 //!
 //! - Warren 2012, Hacker's Delight, section 7-3 (transposing a bit matrix)
 
@@ -11,7 +11,7 @@ use super::block::bits;
 use super::kernel::Simd;
 use super::program::LanesProgram;
 
-/// The number of each lane.
+/// The index of each lane.
 pub(super) const LANES: [u32; 64] = {
     let mut lanes = [0; 64];
     let mut lane = 0;
@@ -22,7 +22,7 @@ pub(super) const LANES: [u32; 64] = {
     lanes
 };
 
-/// Turns a matrix over: bit j of word i becomes bit i of word j.
+/// Transposes a matrix: bit j of word i becomes bit i of word j.
 fn transpose(words: &mut [u64; 64]) {
     let mut width = 32;
     let mut mask = 0x0000_0000_FFFF_FFFF_u64;
@@ -47,17 +47,17 @@ fn transpose(words: &mut [u64; 64]) {
 #[repr(C, align(64))]
 struct Matrix([u64; 64]);
 
-/// The same, by the CPU's vectors.
+/// The same with the CPU's vectors.
 fn transpose_by(simd: Simd, words: &mut Matrix) {
     #[cfg(target_arch = "x86_64")]
     if simd == Simd::Avx512 && has_byte_matrices() {
-        // SAFETY: the CPU has these instructions.
+        // SAFETY: the CPU supports these instructions.
         unsafe { transpose_avx512(words) };
         return;
     }
     #[cfg(target_arch = "x86_64")]
     if simd != Simd::Portable {
-        // SAFETY: a program exists only where the CPU has its vectors, and AVX-512 comes with AVX2.
+        // SAFETY: a program exists only if the CPU supports its vectors, and AVX-512 implies AVX2.
         unsafe { transpose_avx2(words) };
         return;
     }
@@ -69,14 +69,14 @@ fn transpose_by(simd: Simd, words: &mut Matrix) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn transpose_avx2(words: &mut Matrix) {
-    // SAFETY: 64 aligned words are 16 vectors, and any bits are a vector.
+    // SAFETY: 64 aligned words are 16 vectors, and any bit pattern is a valid vector.
     let rows: &mut [__m256i; 16] = unsafe { &mut *std::ptr::from_mut(words).cast() };
     swap_rows::<8, 32>(rows, 0x0000_0000_FFFF_FFFF);
     swap_rows::<4, 16>(rows, 0x0000_FFFF_0000_FFFF);
     swap_rows::<2, 8>(rows, 0x00FF_00FF_00FF_00FF);
     swap_rows::<1, 4>(rows, 0x0F0F_0F0F_0F0F_0F0F);
-    // Words that stand in the same vector: those below keep their low parts and get the other's, those above
-    // their high parts. A shift by 64 leaves nothing.
+    // Words in the same vector: the lower ones keep their low parts and get those of the other, the upper ones their
+    // high parts. A shift by 64 gives zero.
     let two = 0x3333_3333_3333_3333;
     let keep_two = _mm256_set_epi64x(!two, !two, two, two);
     let (up_two, down_two) = (
@@ -120,7 +120,7 @@ fn merge(row: __m256i, other: __m256i, keep: __m256i, up: __m256i, down: __m256i
     )
 }
 
-/// Whether the CPU moves bytes within vectors at will, and multiplies matrices of 8×8 bits.
+/// Whether the CPU has arbitrary byte permutations within vectors (VBMI) and 8×8 bit matrix multiplication (GFNI).
 #[cfg(target_arch = "x86_64")]
 fn has_byte_matrices() -> bool {
     is_x86_feature_detected!("avx512bw")
@@ -141,8 +141,8 @@ const fn bytes_turned(is_upside_down: bool) -> [u8; 64] {
     from
 }
 
-/// The same as 8×8 matrices of 8×8 bits: each is turned over by one instruction, which multiplies it with the unit matrix,
-/// and then they change places as words and as bytes.
+/// The same as 8×8 matrices of 8×8 bits: one instruction transposes each by multiplying it with the unit matrix, and
+/// then the matrices are permuted as words and as bytes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose_avx512(words: &mut Matrix) {
@@ -156,9 +156,9 @@ fn transpose_avx512(words: &mut Matrix) {
             _mm512_loadu_si512(PLAIN.as_ptr().cast()),
         )
     };
-    // SAFETY: 64 aligned words are 8 vectors, and any bits are a vector.
+    // SAFETY: 64 aligned words are 8 vectors, and any bit pattern is a valid vector.
     let rows: &mut [__m512i; 8] = unsafe { &mut *std::ptr::from_mut(words).cast() };
-    // The instruction wants the rows of a matrix from the last to the first.
+    // The instruction takes the rows of a matrix from last to first.
     let turned = rows
         .map(|row| _mm512_gf2p8affine_epi64_epi8::<0>(unit, _mm512_permutexvar_epi8(down, row)));
     let low = |idx: usize| _mm512_unpacklo_epi64(turned[idx], turned[idx + 1]);
@@ -166,8 +166,8 @@ fn transpose_avx512(words: &mut Matrix) {
     let even = quarters([low(0), low(2), low(4), low(6)]);
     let odd = quarters([high(0), high(2), high(4), high(6)]);
     for (idx, row) in rows.iter_mut().enumerate() {
-        let of = if idx % 2 == 0 { &even } else { &odd };
-        *row = _mm512_permutexvar_epi8(plain, of[idx / 2]);
+        let source = if idx % 2 == 0 { &even } else { &odd };
+        *row = _mm512_permutexvar_epi8(plain, source[idx / 2]);
     }
 }
 
@@ -191,8 +191,9 @@ fn quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-/// Writes states into the rows of some lanes of a block. `from` has the number of each lane's state among `states`, of
-/// `n_state_words` each; row i of `rows` is the i-th base that has one, `n_words` wide, and the block is its word `block`.
+/// Writes states into the rows of some lanes of a block. `from` has the index of each lane's state in `states`, which
+/// have `n_state_words` words each; row i of `rows` is the i-th base that has one, `n_words` wide, and the block is its
+/// word `block`.
 pub(super) fn states_to_rows(
     program: &LanesProgram,
     states: &[u64],
@@ -202,14 +203,14 @@ pub(super) fn states_to_rows(
     (n_words, block): (usize, usize),
 ) {
     let mut matrix = Matrix([0; 64]);
-    for of_word in &program.base_words {
-        // Other lanes hold what does not matter.
+    for base_word in &program.base_words {
+        // The contents of other lanes do not matter.
         for lane in bits(lanes) {
-            matrix.0[lane] = states[from[lane] as usize * program.n_state_words + of_word.word];
+            matrix.0[lane] = states[from[lane] as usize * program.n_state_words + base_word.word];
         }
         transpose_by(program.options.simd, &mut matrix);
-        let rows = rows[of_word.first * n_words..].chunks_exact_mut(n_words);
-        for (row, &bit) in rows.zip(&of_word.bits) {
+        let rows = rows[base_word.first * n_words..].chunks_exact_mut(n_words);
+        for (row, &bit) in rows.zip(&base_word.bits) {
             let row = &mut row[block];
             *row = *row & !lanes | matrix.0[bit as usize % 64] & lanes;
         }
@@ -226,14 +227,14 @@ pub(super) fn rows_to_states(
 ) {
     let mut matrix = Matrix([0; 64]);
     states.fill(0);
-    for of_word in &program.base_words {
+    for base_word in &program.base_words {
         matrix.0.fill(0);
-        for (idx, &bit) in (of_word.first..).zip(&of_word.bits) {
+        for (idx, &bit) in (base_word.first..).zip(&base_word.bits) {
             matrix.0[bit as usize] = rows[idx * n_words + block];
         }
         transpose_by(program.options.simd, &mut matrix);
         for (lane, word) in matrix.0.iter().enumerate() {
-            states[lane * program.n_state_words + of_word.word] = *word;
+            states[lane * program.n_state_words + base_word.word] = *word;
         }
     }
 }
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_change_places() {
+    fn a_matrix_is_transposed() {
         let mut words = Matrix([0; 64]);
         for (idx, word) in words.0.iter_mut().enumerate() {
             *word = (idx as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);

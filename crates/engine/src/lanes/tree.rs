@@ -1,13 +1,14 @@
-//! The shape of a choice: a binary tree over groups of 8, 16 or 32 moves.
+//! The tree of a choice: a binary tree over groups of 8, 16 or 32 moves.
 //!
-//! Leaves are moves, in order; a left subtree is always full, so the path to a leaf, right or left, is the leaf's number
-//! in binary. Items are listed after their children, each subtree in one piece: forwards they are counted, backwards
-//! they are descended. Groups are counted and descended by straight code; the more moves, the larger they are.
+//! Leaves are moves, in order. A left subtree is always full, so the path to a leaf, as right and left turns, is the
+//! leaf's number in binary. Items are listed after their children, and each subtree is contiguous: counting goes
+//! forwards, descending backwards. Groups are counted and descended by straight-line code; the more moves, the larger
+//! the groups.
 
-/// Moves in an eighth, the unit of groups.
+/// Number of moves in an eighth, the unit of groups.
 pub(super) const EIGHT: usize = 8;
 
-/// The shape of a tree; see the module comment.
+/// The shape of a tree; see the module documentation.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub(super) items: Vec<Item>,
@@ -17,31 +18,31 @@ pub(super) struct Tree {
     n_index_bits: usize,
     /// Bits of the number of legal moves.
     pub(super) n_count_bits: usize,
-    /// Vectors that the counts of all items take.
+    /// Total number of vectors for the counts of all items.
     pub(super) n_counts: usize,
-    /// Most items above another, plus one.
+    /// Maximum depth of an item, plus one.
     pub(super) n_depths: usize,
 }
 
 /// A group or an inner node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
-    /// The items of both halves; none for a group.
+    /// The items of both halves; `None` for a group.
     pub(super) halves: Option<(u32, u32)>,
-    /// Where the bits of its count begin, and how many there are. Counts inside a group follow.
+    /// The start of the bits of its count, and their number. Counts inside a group follow.
     pub(super) count: u32,
     pub(super) width: u32,
     /// Number of items in its subtree.
     pub(super) n_items: u32,
     /// Its eighths.
     pub(super) eighths: (u32, u32),
-    /// Items above it.
+    /// Number of items above it.
     pub(super) depth: u32,
     pub(super) is_right: bool,
 }
 
 impl Tree {
-    /// A tree of so many leaves, at least one.
+    /// A tree with `n_leaves` leaves, at least one.
     pub(super) fn new(n_leaves: usize) -> Tree {
         let n_eighths = match n_leaves {
             0..=8 => 1,
@@ -64,7 +65,7 @@ impl Tree {
         tree
     }
 
-    /// Number of leaves, with those that fill up the last group.
+    /// Number of leaves, including the padding of the last group.
     pub(super) fn n_leaves(&self) -> usize {
         self.n_all_eighths() * EIGHT
     }
@@ -87,7 +88,7 @@ impl Tree {
             let left = self.add(start, start + half, depth + 1, false);
             (left, self.add(start + half, end, depth + 1, true))
         });
-        // A full eighth counts to eight: four bits; each level above may need one more.
+        // A full eighth has a count of eight, which takes four bits; each level above may need one more.
         let n_eighths = self.n_eighths as u32;
         let width = 4 + (n.next_power_of_two() * n_eighths).trailing_zeros();
         self.items.push(Item {

@@ -1,12 +1,12 @@
-//! Urgent moves: where a role has some, it chooses among those only.
+//! Urgent moves: a role with urgent moves chooses only among them.
 //!
-//! A move is urgent where it is legal and one of some fluents holds, as a capture is where somebody stands on the place it
-//! goes to. What it weighs there depends on which of them it is, and on another such set of fluents, as on who captures. At
-//! most times few moves are urgent in any lane, so those are gathered, each with its lanes, and gone through one after the
-//! other: once to add up their weights, and once more to find the one that a place in the sum falls on. Weights are whole
-//! numbers up to 4096 of which the first four bits count.
+//! A move is urgent where it is legal and one of certain fluents holds. Example: a capture is urgent if a piece is on
+//! its target. Its weight depends on which fluent holds, and on a second set of fluents, such as the capturing piece.
+//! Usually few moves are urgent in any lane. They are gathered, each with its lanes, and processed one after the other:
+//! once to sum their weights, and again to find the move at a random position in the sum. Weights are integers up to
+//! 4096, rounded to their four leading bits.
 //!
-//! In: the rows of legal moves and fluents. Out: the lanes with urgent moves, and the rows of those made.
+//! In: the rows of legal moves and fluents. Out: the lanes with urgent moves, and the rows of the chosen ones.
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
@@ -15,14 +15,14 @@ use super::program::{Choice, ZERO};
 use super::vector::{Rows, Vector, get, put};
 use super::weights::{MoveWeight, Scale, Urgency};
 
-/// The largest weight, and how many bits of a weight count.
-const MOST: f32 = 4096.0;
+/// The largest weight, and the number of leading bits of a weight that are kept.
+const MAX_WEIGHT: f32 = 4096.0;
 const N_FINE: u32 = 4;
 
 /// The urgent moves of a choice.
 #[derive(Default)]
 pub(super) struct Urgent {
-    /// Those with the same first scale in a row.
+    /// The moves, with those of the same first scale adjacent.
     moves: Vec<Move>,
     /// Rows of fluents and factors, of all scales.
     factors: Vec<(u32, f32)>,
@@ -35,24 +35,24 @@ struct Move {
     legal: u32,
     does: u32,
     weight: f32,
-    /// Where the factors of its scales begin and end.
+    /// The ranges of the factors of its scales.
     on: (u32, u32),
     by: (u32, u32),
 }
 
-/// What is urgent now.
+/// The moves that are urgent now.
 pub(super) struct UrgentScratch {
     live: Vec<Live>,
-    /// Per live one: its lanes; grows.
+    /// Per live move: its lanes; grows on demand.
     lanes: Rows,
     n_words: usize,
-    /// Rows that were set the last time.
+    /// Rows that were set in the last step.
     made: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 struct Live {
-    /// Its number among `lanes`.
+    /// Its index in `lanes`.
     idx: u32,
     does: u32,
     weight: u32,
@@ -69,12 +69,12 @@ impl Urgent {
     ) -> Urgent {
         // Step 1. Scales by rows; fluents that never hold are left out.
         let mut found = Urgent::default();
-        let mut of_scale = Vec::with_capacity(scales.len());
+        let mut ranges = Vec::with_capacity(scales.len());
         for scale in scales {
             let first = found.factors.len() as u32;
-            let rows = scale.iter().map(|&(of, factor)| (fluent(of), factor));
+            let rows = scale.iter().map(|&(idx, factor)| (fluent(idx), factor));
             found.factors.extend(rows.filter(|&(row, _)| row != ZERO));
-            of_scale.push((first, found.factors.len() as u32));
+            ranges.push((first, found.factors.len() as u32));
         }
         let factors = |(start, end): (u32, u32)| found.factors[start as usize..end as usize].iter();
         let largest = |range: (u32, u32)| {
@@ -83,41 +83,47 @@ impl Urgent {
                 .filter(|factor| factor.is_finite())
                 .fold(0.0, f32::max)
         };
-        let largest_of: Vec<f32> = of_scale.iter().map(|&range| largest(range)).collect();
-        // Step 2. Moves, and the most that each can weigh.
+        let largest_of: Vec<f32> = ranges.iter().map(|&range| largest(range)).collect();
+        // Step 2. Moves, and the maximum weight of each.
         let mut moves: Vec<(Move, f32)> = Vec::new();
-        for (leaf, of) in choice.moves.iter().enumerate() {
-            let Some(Urgency { weight, on, by }) = weights[of.0 as usize].urgency else {
+        for (leaf, mv) in choice.moves.iter().enumerate() {
+            let Some(Urgency { weight, on, by }) = weights[mv.0 as usize].urgency else {
                 continue;
             };
-            // Where no fluent of the second scale holds, its factor is one.
+            // If no fluent of the second scale holds, its factor is one.
             let by_most = by.map_or(1.0, |by| largest_of[by.0 as usize].max(1.0));
             let most = weight * largest_of[on.0 as usize] * by_most;
-            let of = Move {
+            let urgent = Move {
                 legal: choice.leaves.legal[leaf],
                 does: choice.leaves.does[leaf],
                 weight,
-                on: of_scale[on.0 as usize],
-                by: by.map_or((0, 0), |by| of_scale[by.0 as usize]),
+                on: ranges[on.0 as usize],
+                by: by.map_or((0, 0), |by| ranges[by.0 as usize]),
             };
-            if of.on.0 < of.on.1 {
-                moves.push((of, most));
+            if urgent.on.0 < urgent.on.1 {
+                moves.push((urgent, most));
             }
         }
-        moves.sort_by_key(|(of, _)| of.on);
-        // Step 3. The largest weighs `MOST`.
+        moves.sort_by_key(|(urgent, _)| urgent.on);
+        // Step 3. Scale the weights so that the largest is `MAX_WEIGHT`.
         let weights = moves.iter().map(|(_, most)| *most);
         let largest = weights.filter(|most| most.is_finite()).fold(0.0, f32::max);
-        let unit = if largest > 0.0 { MOST / largest } else { 1.0 };
+        let unit = if largest > 0.0 {
+            MAX_WEIGHT / largest
+        } else {
+            1.0
+        };
         let heaviest: u64 = moves
             .iter()
             .map(|(_, most)| u64::from(rounded(most * unit)))
             .sum();
         found.n_bits = (u64::BITS - heaviest.leading_zeros()) as usize;
-        found.moves.extend(moves.into_iter().map(|(of, _)| Move {
-            weight: of.weight * unit,
-            ..of
-        }));
+        found
+            .moves
+            .extend(moves.into_iter().map(|(urgent, _)| Move {
+                weight: urgent.weight * unit,
+                ..urgent
+            }));
         found
     }
 
@@ -134,10 +140,11 @@ impl Urgent {
         }
     }
 
-    /// Gathers what is urgent now, and gives the lanes in which something is. Rows of moves made the last time are cleared.
+    /// Gathers the moves that are urgent now, and returns the lanes with any. Rows of moves made in the last step are
+    /// cleared.
     ///
     /// # Safety
-    /// The rows are those of the matrix, the scratch was made for this, and the CPU has `V`.
+    /// The rows are those of the matrix, the scratch was made for this choice, and the CPU supports `V`.
     #[inline(always)]
     pub(super) unsafe fn gather<V: Vector>(
         &self,
@@ -145,7 +152,7 @@ impl Urgent {
         scratch: &mut UrgentScratch,
     ) -> V {
         let zero = V::splat(false);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for &row in &scratch.made {
                 put(rows, row as usize, zero);
@@ -154,14 +161,14 @@ impl Urgent {
             scratch.live.clear();
             let (mut any, mut holds) = (zero, zero);
             let mut known = (0, 0);
-            for of in &self.moves {
-                let legal: V = get(rows, of.legal as usize);
+            for mv in &self.moves {
+                let legal: V = get(rows, mv.legal as usize);
                 if legal.is_zero() {
                     continue;
                 }
-                let on = &self.factors[of.on.0 as usize..of.on.1 as usize];
-                if of.on != known {
-                    known = of.on;
+                let on = &self.factors[mv.on.0 as usize..mv.on.1 as usize];
+                if mv.on != known {
+                    known = mv.on;
                     holds = zero;
                     for &(fluent, _) in on {
                         holds = holds.or(get(rows, fluent as usize));
@@ -178,17 +185,17 @@ impl Urgent {
                         continue;
                     }
                     rest = rest.and_not(here);
-                    let weight = of.weight * factor;
-                    for &(fluent, factor) in &self.factors[of.by.0 as usize..of.by.1 as usize] {
+                    let weight = mv.weight * factor;
+                    for &(fluent, factor) in &self.factors[mv.by.0 as usize..mv.by.1 as usize] {
                         let by = here.and(get(rows, fluent as usize));
                         if by.is_zero() {
                             continue;
                         }
                         here = here.and_not(by);
-                        scratch.push(of, weight * factor, by);
+                        scratch.push(mv, weight * factor, by);
                     }
                     if !here.is_zero() {
-                        scratch.push(of, weight, here);
+                        scratch.push(mv, weight, here);
                     }
                 }
             }
@@ -196,10 +203,10 @@ impl Urgent {
         }
     }
 
-    /// Adds up the weights of what was gathered.
+    /// Sums the weights of the gathered moves.
     ///
     /// # Safety
-    /// As for [`Urgent::gather`], which was called before.
+    /// As for [`Urgent::gather`], which must have been called.
     #[inline(always)]
     pub(super) unsafe fn add_up<V: Vector>(
         &self,
@@ -208,7 +215,7 @@ impl Urgent {
     ) {
         let lanes = scratch.lanes.pointer();
         for live in &scratch.live {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let here: V = unsafe { get(lanes, live.idx as usize) };
             let mut carry = V::splat(false);
             let mut bit = live.weight.trailing_zeros() as usize;
@@ -226,7 +233,7 @@ impl Urgent {
         }
     }
 
-    /// Makes the move that the place of each lane falls on, in the lanes that wait.
+    /// In the waiting lanes, makes the move at each lane's position in the sum.
     ///
     /// # Safety
     /// As for [`Urgent::add_up`].
@@ -244,19 +251,19 @@ impl Urgent {
                 break;
             }
             let mut borrow = V::splat(false);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let here: V = get(lanes, live.idx as usize);
                 let mut bit = live.weight.trailing_zeros() as usize;
                 while bit < self.n_bits {
-                    let of = place[bit];
+                    let bits = place[bit];
                     if live.weight >> bit & 1 == 1 {
-                        (place[bit], borrow) = of.full_subtract(here, borrow);
+                        (place[bit], borrow) = bits.full_subtract(here, borrow);
                     } else {
                         if live.weight >> bit == 0 && borrow.is_zero() {
                             break;
                         }
-                        (place[bit], borrow) = (of.xor(borrow), borrow.and_not(of));
+                        (place[bit], borrow) = (bits.xor(borrow), borrow.and_not(bits));
                     }
                     bit += 1;
                 }
@@ -270,10 +277,10 @@ impl Urgent {
         }
     }
 
-    /// Makes the heaviest move in the lanes that wait, and gives those that have none.
+    /// Makes the heaviest move in the waiting lanes, and returns the lanes that have none.
     ///
     /// # Safety
-    /// As for [`Urgent::gather`], which was called before.
+    /// As for [`Urgent::gather`], which must have been called.
     #[inline(always)]
     pub(super) unsafe fn make_best<V: Vector>(
         &self,
@@ -285,7 +292,7 @@ impl Urgent {
         let by_rank = |a: &Live, b: &Live| b.rank.total_cmp(&a.rank).then(a.does.cmp(&b.does));
         scratch.live.sort_unstable_by(by_rank);
         for live in &scratch.live {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let chosen = waiting.and(get(lanes, live.idx as usize));
                 waiting = waiting.and_not(chosen);
@@ -299,9 +306,9 @@ impl Urgent {
 }
 
 impl UrgentScratch {
-    /// Another one that is live, with its lanes.
+    /// Adds a live move with its lanes.
     #[inline(always)]
-    unsafe fn push<V: Vector>(&mut self, of: &Move, weight: f32, lanes: V) {
+    unsafe fn push<V: Vector>(&mut self, mv: &Move, weight: f32, lanes: V) {
         let idx = self.live.len();
         if self.lanes.words().len() < (idx + 1) * V::N_WORDS {
             self.grow();
@@ -310,13 +317,13 @@ impl UrgentScratch {
         unsafe { put(self.lanes.pointer(), idx, lanes) };
         self.live.push(Live {
             idx: idx as u32,
-            does: of.does,
+            does: mv.does,
             weight: rounded(weight),
             rank: weight,
         });
     }
 
-    /// Makes room for twice as many.
+    /// Doubles the capacity.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -327,17 +334,17 @@ impl UrgentScratch {
     }
 }
 
-/// A weight as a whole number with few bits; at least one.
+/// Rounds a weight to an integer with few significant bits; at least one.
 #[inline(always)]
 fn rounded(weight: f32) -> u32 {
-    let whole = weight.clamp(1.0, MOST) as u32;
+    let whole = weight.clamp(1.0, MAX_WEIGHT) as u32;
     let n_coarse = (u32::BITS - whole.leading_zeros()).saturating_sub(N_FINE);
     ((whole + (1 << n_coarse >> 1)) >> n_coarse) << n_coarse
 }
 
 #[inline(always)]
 unsafe fn or_into<V: Vector>(rows: *mut u64, row: u32, lanes: V) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let before: V = get(rows, row as usize);
         put(rows, row as usize, before.or(lanes));

@@ -1,8 +1,8 @@
 //! Vectors of lanes: a 64-bit word, or a register of 256 or 512 bits.
 //!
-//! Everything that works on many lanes at once is written once, over [`Vector`], with every function inlined into one
-//! outer function per [`Simd`](super::Simd) that enables the CPU's instructions. A part left outside would be compiled
-//! for the baseline CPU and run many times slower.
+//! Everything that works on many lanes at once is written once, over [`Vector`]. Every function is inlined into one
+//! outer function per [`Simd`](super::Simd), which enables the CPU's instructions. A function that is not inlined would
+//! be compiled for the baseline CPU and run many times slower.
 
 #![expect(
     unsafe_code,
@@ -12,7 +12,7 @@
 /// Some lanes, one bit each.
 ///
 /// # Safety
-/// Implementations load and store `N_WORDS` words, and their methods may only be called on a CPU that has them.
+/// Implementations load and store `N_WORDS` words, and their methods may only be called on a CPU that supports them.
 pub(super) unsafe trait Vector: Copy {
     /// Words in a vector.
     const N_WORDS: usize;
@@ -63,7 +63,7 @@ pub(super) unsafe trait Vector: Copy {
     /// Number of lanes whose bit is set.
     fn count_ones(self) -> u32;
 
-    /// Sets some of the numbers of a block, one per lane.
+    /// Sets the numbers of some lanes of a block, where there is one number per lane.
     #[inline(always)]
     fn fill(numbers: &mut [u32; 64], lanes: u64, value: u32) {
         for lane in super::block::bits(lanes) {
@@ -71,8 +71,8 @@ pub(super) unsafe trait Vector: Copy {
         }
     }
 
-    /// Adds up how much `now` is beyond some of the numbers of a block, all as 32-bit numbers that wrap around; the sum
-    /// is that of all 32-bit words of the vector, see [`Vector::sum_halves`].
+    /// Adds the differences between `now` and the numbers of some lanes, as wrapping 32-bit numbers. The result is the
+    /// sum of all 32-bit words of the vector, see [`Vector::sum_halves`].
     fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> Self;
 
     /// The sum of all 32-bit words.
@@ -99,50 +99,50 @@ pub(super) unsafe trait Vector: Copy {
     }
 }
 
-/// A pointer to a row. Hot code calls functions like this one instead of closures: a closure may fail to be inlined, and
-/// then runs without the CPU's vector instructions.
+/// A pointer to a row. Hot code calls functions like this one instead of closures: a closure may fail to be inlined,
+/// and then runs without the CPU's vector instructions.
 #[inline(always)]
-pub(super) fn at<V: Vector>(rows: *mut u64, row: usize) -> *mut u64 {
+pub(super) fn row_ptr<V: Vector>(rows: *mut u64, row: usize) -> *mut u64 {
     rows.wrapping_add(row * V::N_WORDS)
 }
 
 /// Loads a row.
 ///
 /// # Safety
-/// The matrix has this row, and the CPU has `V`.
+/// The matrix has this row, and the CPU supports `V`.
 #[inline(always)]
 pub(super) unsafe fn get<V: Vector>(rows: *const u64, row: usize) -> V {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { V::load(rows.wrapping_add(row * V::N_WORDS)) }
 }
 
 /// Stores a row.
 ///
 /// # Safety
-/// The matrix has this row, and the CPU has `V`.
+/// The matrix has this row, and the CPU supports `V`.
 #[inline(always)]
 pub(super) unsafe fn put<V: Vector>(rows: *mut u64, row: usize, value: V) {
-    // SAFETY: the caller's promise.
-    unsafe { value.store(at::<V>(rows, row)) }
+    // SAFETY: guaranteed by the caller.
+    unsafe { value.store(row_ptr::<V>(rows, row)) }
 }
 
 /// Loads eight rows.
 ///
 /// # Safety
-/// There are eight numbers at `of`, the matrix has these rows, and the CPU has `V`.
+/// There are eight numbers at `indexes`, the matrix has these rows, and the CPU supports `V`.
 #[inline(always)]
-pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, of: *const u32) -> [V; 8] {
-    // SAFETY: the caller's promise.
+pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, indexes: *const u32) -> [V; 8] {
+    // SAFETY: guaranteed by the caller.
     unsafe {
         [
-            get(rows, *of as usize),
-            get(rows, *of.add(1) as usize),
-            get(rows, *of.add(2) as usize),
-            get(rows, *of.add(3) as usize),
-            get(rows, *of.add(4) as usize),
-            get(rows, *of.add(5) as usize),
-            get(rows, *of.add(6) as usize),
-            get(rows, *of.add(7) as usize),
+            get(rows, *indexes as usize),
+            get(rows, *indexes.add(1) as usize),
+            get(rows, *indexes.add(2) as usize),
+            get(rows, *indexes.add(3) as usize),
+            get(rows, *indexes.add(4) as usize),
+            get(rows, *indexes.add(5) as usize),
+            get(rows, *indexes.add(6) as usize),
+            get(rows, *indexes.add(7) as usize),
         ]
     }
 }
@@ -153,22 +153,22 @@ unsafe impl Vector for u64 {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> u64 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { *from }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { *to = self }
     }
     #[inline(always)]
     unsafe fn load_unaligned(from: *const u64) -> u64 {
-        // SAFETY: the caller's promise; words are always aligned.
+        // SAFETY: guaranteed by the caller; words are always aligned.
         unsafe { *from }
     }
     #[inline(always)]
     unsafe fn store_unaligned(self, to: *mut u64) {
-        // SAFETY: the caller's promise; words are always aligned.
+        // SAFETY: guaranteed by the caller; words are always aligned.
         unsafe { *to = self }
     }
     #[inline(always)]
@@ -238,28 +238,28 @@ mod x86 {
     use super::Vector;
     use std::arch::x86_64::*;
 
-    // SAFETY: used only where the CPU has AVX2; every intrinsic below is part of it.
+    // SAFETY: used only if the CPU supports AVX2; every intrinsic below is part of it.
     unsafe impl Vector for __m256i {
         const N_WORDS: usize = 4;
 
         #[inline(always)]
         unsafe fn load(from: *const u64) -> __m256i {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm256_load_si256(from.cast()) }
         }
         #[inline(always)]
         unsafe fn store(self, to: *mut u64) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm256_store_si256(to.cast(), self) }
         }
         #[inline(always)]
         unsafe fn load_unaligned(from: *const u64) -> __m256i {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm256_loadu_si256(from.cast()) }
         }
         #[inline(always)]
         unsafe fn store_unaligned(self, to: *mut u64) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm256_storeu_si256(to.cast(), self) }
         }
         #[inline(always)]
@@ -364,10 +364,10 @@ mod x86 {
         }
     }
 
-    /// Each bit as a 32-bit word, all ones or zero.
+    /// Spreads each bit to a 32-bit word, all ones or zero.
     #[inline(always)]
     fn spread(bits: u8) -> __m256i {
-        // SAFETY: called by methods of `__m256i` only.
+        // SAFETY: called only by methods of `__m256i`.
         unsafe {
             let places = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
             let bits = _mm256_set1_epi32(i32::from(bits));
@@ -375,28 +375,28 @@ mod x86 {
         }
     }
 
-    // SAFETY: used only where the CPU has AVX-512F; every intrinsic below is part of it.
+    // SAFETY: used only if the CPU supports AVX-512F; every intrinsic below is part of it.
     unsafe impl Vector for __m512i {
         const N_WORDS: usize = 8;
 
         #[inline(always)]
         unsafe fn load(from: *const u64) -> __m512i {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm512_load_si512(from.cast()) }
         }
         #[inline(always)]
         unsafe fn store(self, to: *mut u64) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm512_store_si512(to.cast(), self) }
         }
         #[inline(always)]
         unsafe fn load_unaligned(from: *const u64) -> __m512i {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm512_loadu_epi64(from.cast()) }
         }
         #[inline(always)]
         unsafe fn store_unaligned(self, to: *mut u64) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm512_storeu_epi64(to.cast(), self) }
         }
         #[inline(always)]
@@ -466,7 +466,8 @@ mod x86 {
         fn fill(numbers: &mut [u32; 64], lanes: u64, value: u32) {
             let (sixteens, _) = numbers.as_chunks_mut::<16>();
             for (idx, sixteen) in sixteens.iter_mut().enumerate() {
-                // SAFETY: sixteen numbers are a vector; see the implementation. Storing them all is faster than only some.
+                // SAFETY: sixteen numbers are a vector; see the implementation. Storing all of them is faster than
+                // storing only some.
                 unsafe {
                     let mask = (lanes >> (16 * idx)) as u16;
                     let at = sixteen.as_mut_ptr().cast();
@@ -502,7 +503,7 @@ mod x86 {
             sum
         }
 
-        // One instruction computes any function of three inputs; the constant is its table of values.
+        // One instruction computes any function of three inputs; the constant is its truth table.
 
         #[inline(always)]
         fn select(self, other: __m512i, mask: __m512i) -> __m512i {
@@ -542,7 +543,7 @@ pub(super) struct Rows {
 struct Line([u64; 8]);
 
 impl Rows {
-    /// So many rows of so many words, all zero.
+    /// A zeroed matrix with `n_rows` rows of `n_words` words.
     pub(super) fn new(n_rows: usize, n_words: usize) -> Rows {
         Rows {
             lines: vec![Line([0; 8]); (n_rows * n_words).div_ceil(8)],

@@ -1,13 +1,13 @@
-//! Choosing by weights: per role and move, shared by all lanes, with other weights where fluents hold.
+//! Weighted choice: weights per role and move, shared by all lanes, with other weights where certain fluents hold.
 //!
-//! *Proportional*: weights are rounded to sixteen classes (1, 2, 3, 4, 6, 8, …, 256, relative to the largest; a move of
-//! weight zero falls into the lowest). Each class counts its legal moves as the uniform choice does. A place in the sum of
-//! all weights is drawn; the class that it falls into and its number there say which move it is. *Greedy*: with
-//! probability ε uniform, else the first legal move in the order of weights; equal weights keep the order of moves.
+//! *Proportional*: weights are rounded to sixteen classes (1, 2, 3, 4, 6, 8, …, 256, relative to the largest; weight
+//! zero falls into the lowest class). Each class counts its legal moves as the uniform choice does. A random position
+//! in the sum of all weights determines the class and the move within it. *Greedy*: uniform with probability ε,
+//! otherwise the first legal move in the order of weights; equal weights keep the order of moves.
 //!
-//! A move may weigh something else where a fluent holds. It stands several times among the leaves then, once for each class
-//! that it can fall into, legal where the case is that one. Moves may be *urgent* where fluents hold: where a role has a
-//! legal move that is, it chooses among those only ([`super::urgent`]).
+//! A move may have another weight where a fluent holds. It then has several leaves, one for each class that it can fall
+//! into, each legal where its case applies. Moves may be *urgent* where fluents hold: a role with a legal urgent move
+//! chooses only among urgent ones ([`super::urgent`]).
 //!
 //! - Finnsson and Björnsson 2008, Simulation-Based Approach to General Game Playing (MAST)
 //! - Finnsson and Björnsson 2010, Learning Simulation Control in General Game-Playing Agents (FAST, ε-greedy)
@@ -24,11 +24,11 @@ use crate::state::{MoveId, RoleId};
 /// How playouts choose among legal moves.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Choosing {
-    /// All alike.
+    /// With equal probability.
     Uniform,
-    /// In proportion to weights, rounded to classes (see the module comment).
+    /// In proportion to weights, rounded to classes (see the module documentation).
     Proportional(Weights),
-    /// The move with the greatest weight; with this probability, any.
+    /// The move with the greatest weight; with this probability, any move.
     Greedy(Weights, f64),
 }
 
@@ -39,52 +39,53 @@ pub struct Weights {
     scales: Vec<Scale>,
 }
 
-/// What a move weighs.
+/// The weight of a move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MoveWeight {
-    /// Its weight; negative weights and no numbers count as zero in a proportional choice.
+    /// Its weight; negative weights and NaN count as zero in a proportional choice.
     pub weight: f32,
-    /// Other weights where fluents hold, by their places in the ground program's list: the first that holds counts.
+    /// Other weights where fluents hold, by index in the ground program's list: the first fluent that holds counts.
     pub cases: Vec<(u32, f32)>,
-    /// Where it is chosen before all that is not urgent.
+    /// When the move is urgent, that is chosen before all moves that are not.
     pub urgency: Option<Urgency>,
 }
 
-/// A move is urgent where a fluent of a scale holds, and weighs this times the factor of that fluent. If there is a second
-/// scale, it weighs that times the factor of the fluent there, or times one if none holds.
+/// A move is urgent where a fluent of the scale `on` holds, and its weight is multiplied by the factor of that fluent.
+/// If there is a second scale `by`, it is also multiplied by the factor of the fluent that holds there, or by one if
+/// none does.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Urgency {
-    /// Compared with other urgent moves only.
+    /// Its weight relative to other urgent moves.
     pub weight: f32,
-    /// Where it is urgent.
+    /// When the move is urgent.
     pub on: ScaleId,
-    /// What else counts.
+    /// A further factor.
     pub by: Option<ScaleId>,
 }
 
-/// Factors of fluents, of which the first that holds counts. Moves share them.
+/// A list of fluents with factors, of which the first that holds counts. Moves can share a scale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScaleId(pub(super) u32);
 
-/// Fluents and factors.
+/// Fluents with factors.
 pub(super) type Scale = Vec<(u32, f32)>;
 
 impl Weights {
-    /// All moves weigh 1. `n_moves` is the number of moves of each role in the ground program.
+    /// Weight 1 for all moves. `n_moves` is the number of moves of each role in the ground program.
     pub fn new(n_moves: impl IntoIterator<Item = usize>) -> Weights {
         let one = MoveWeight {
             weight: 1.0,
             cases: Vec::new(),
             urgency: None,
         };
-        let of_role = |n: usize| vec![one.clone(); n];
+        let role_weights = |n: usize| vec![one.clone(); n];
         Weights {
-            roles: n_moves.into_iter().map(of_role).collect(),
+            roles: n_moves.into_iter().map(role_weights).collect(),
             scales: Vec::new(),
         }
     }
 
-    /// A scale for urgent moves: fluents, by their places in the ground program's list, and factors.
+    /// Adds a scale for urgent moves: fluents, by index in the ground program's list, and factors.
     pub fn add_scale(&mut self, factors: Vec<(u32, f32)>) -> ScaleId {
         self.scales.push(factors);
         ScaleId(self.scales.len() as u32 - 1)
@@ -92,36 +93,36 @@ impl Weights {
 
     /// The weight of a move.
     #[must_use]
-    pub fn get(&self, role: RoleId, of: MoveId) -> &MoveWeight {
-        &self.roles[role.idx()][of.0 as usize]
+    pub fn get(&self, role: RoleId, mv: MoveId) -> &MoveWeight {
+        &self.roles[role.idx()][mv.0 as usize]
     }
 
-    /// What a move weighs in a state, and whether it is urgent there.
+    /// The weight of a move in a state, and whether it is urgent there.
     #[must_use]
-    pub fn weight_in(&self, role: RoleId, of: MoveId, words: &[u64]) -> (f32, bool) {
+    pub fn weight_in(&self, role: RoleId, mv: MoveId, words: &[u64]) -> (f32, bool) {
         let holds = |fluent: u32| words[fluent as usize / 64] >> (fluent % 64) & 1 == 1;
         let first = |scale: &[(u32, f32)]| {
             let found = scale.iter().find(|&&(fluent, _)| holds(fluent));
             found.map(|&(_, factor)| factor)
         };
-        let of = self.get(role, of);
-        if let Some(urgency) = of.urgency
+        let weight = self.get(role, mv);
+        if let Some(urgency) = weight.urgency
             && let Some(factor) = first(&self.scales[urgency.on.0 as usize])
         {
             let by = urgency.by.map(|by| &self.scales[by.0 as usize]);
             let by = by.and_then(|by| first(by)).unwrap_or(1.0);
             return (urgency.weight * factor * by, true);
         }
-        (first(&of.cases).unwrap_or(of.weight), false)
+        (first(&weight.cases).unwrap_or(weight.weight), false)
     }
 
-    /// The weight of a move, to be changed.
-    pub fn get_mut(&mut self, role: RoleId, of: MoveId) -> &mut MoveWeight {
-        &mut self.roles[role.idx()][of.0 as usize]
+    /// The weight of a move, mutable.
+    pub fn get_mut(&mut self, role: RoleId, mv: MoveId) -> &mut MoveWeight {
+        &mut self.roles[role.idx()][mv.0 as usize]
     }
 }
 
-/// Weights of the classes: as (one or three, times two to the power).
+/// Weights of the classes: one or three, times a power of two.
 const CLASSES: [(u8, u8); 16] = [
     (1, 0),
     (1, 1),
@@ -141,47 +142,47 @@ const CLASSES: [(u8, u8); 16] = [
     (1, 8),
 ];
 
-/// The choices of a program by weights: per phase and role that has a choice.
+/// The weighted choices of a program: per phase and role with a choice.
 pub(super) struct Tables {
     phases: Vec<Vec<Option<Table>>>,
-    /// Rows that they need beyond those of the program.
+    /// Number of rows in addition to those of the program.
     pub(super) n_extra_rows: usize,
 }
 
 /// The choice of a role in a phase.
 struct Table {
     splits: Vec<Split>,
-    /// Of all splits.
+    /// The cases of all splits.
     cases: Vec<SplitCase>,
     urgent: Urgent,
     how: How,
 }
 
-/// A move that stands several times among the leaves.
+/// A move that has several leaves.
 struct Split {
-    /// Its own rows.
+    /// The rows of the move.
     legal: u32,
     does: u32,
-    /// The first of as many rows for where it is legal, and those for where it is made.
+    /// The first of the leaf rows for legality, and of those for the choice.
     rows: u32,
     does_rows: u32,
     n_rows: u32,
-    /// Its cases; the last one always holds.
+    /// Its cases; the last one always applies.
     cases: (u32, u32),
 }
 
 struct SplitCase {
     fluent: u32,
-    /// Where the move is legal in this case.
+    /// Row of the lanes where the move is legal in this case.
     row: u32,
-    /// Whether no case before has the same row.
+    /// Whether no earlier case has the same row.
     is_first: bool,
 }
 
 enum How {
     /// From the lightest to the heaviest.
     Proportional(Vec<Class>),
-    /// Leaves in the order of weights, and the probability of a uniform choice in 2⁻¹⁶.
+    /// Leaves in the order of weights, and the probability of a uniform choice, in units of 2⁻¹⁶.
     Greedy {
         order: Vec<(u32, u32)>,
         epsilon: u32,
@@ -204,30 +205,30 @@ pub(super) struct TableScratch {
 struct OfTable {
     classes: Vec<Scratch>,
     urgent: UrgentScratch,
-    /// Per split: whether rows of it may be set from the last time.
+    /// Per split: whether its rows may still be set from the last step.
     is_live: Vec<bool>,
 }
 
 impl TableScratch {
-    /// Says that somebody else wrote rows of moves.
+    /// Marks all rows as dirty, because other code wrote rows of moves.
     pub(super) fn soil(&mut self) {
-        for of_table in self.phases.iter_mut().flatten().flatten() {
-            of_table.classes.iter_mut().for_each(Scratch::soil);
-            of_table.is_live.fill(true);
+        for scratch in self.phases.iter_mut().flatten().flatten() {
+            scratch.classes.iter_mut().for_each(Scratch::soil);
+            scratch.is_live.fill(true);
         }
     }
 }
 
 /// A move, or some cases of it.
 struct Leaf {
-    /// The number of its class, or its weight in a greedy choice.
+    /// The index of its class, or its weight in a greedy choice.
     rank: f32,
     legal: u32,
     does: u32,
 }
 
 impl Tables {
-    /// Tables for weights; none for the uniform choice.
+    /// Tables for weights; `None` for the uniform choice.
     pub(super) fn new(program: &LanesProgram, choosing: &Choosing) -> Option<Tables> {
         let (weights, epsilon) = match choosing {
             Choosing::Uniform => return None,
@@ -245,10 +246,10 @@ impl Tables {
                     continue;
                 };
                 let fluent = |bit: u32| fluent_row(program, phase_idx, bit);
-                let of_role = &weights.roles[role];
+                let role_weights = &weights.roles[role];
                 roles.push(Some(Table::new(
                     choice,
-                    of_role,
+                    role_weights,
                     &weights.scales,
                     &fluent,
                     epsilon,
@@ -264,7 +265,7 @@ impl Tables {
     }
 
     pub(super) fn scratch(&self, n_words: usize) -> TableScratch {
-        let of_table = |table: &Option<Table>| {
+        let table_scratch = |table: &Option<Table>| {
             let table = table.as_ref()?;
             let classes = match &table.how {
                 How::Proportional(classes) => classes.as_slice(),
@@ -277,16 +278,16 @@ impl Tables {
                 is_live: vec![true; table.splits.len()],
             })
         };
-        let of_phase = |roles: &Vec<Option<Table>>| roles.iter().map(of_table).collect();
+        let phase_scratch = |roles: &Vec<Option<Table>>| roles.iter().map(table_scratch).collect();
         let mut scratch = TableScratch {
-            phases: self.phases.iter().map(of_phase).collect(),
+            phases: self.phases.iter().map(phase_scratch).collect(),
         };
-        // Whoever chose before may have left rows of moves behind.
+        // The previous kind of choice may have left rows of moves set.
         scratch.soil();
         scratch
     }
 
-    /// Whether a choice counts its legal moves by itself.
+    /// Whether a choice counts its legal moves itself.
     pub(super) fn counts(&self, phase: usize, role: usize) -> bool {
         matches!(
             &self.phases[phase][role],
@@ -297,7 +298,7 @@ impl Tables {
         )
     }
 
-    /// Counts legal moves; gives the lanes that have one.
+    /// Counts legal moves; returns the lanes that have one.
     ///
     /// # Safety
     /// As for [`choose::count`](super::choose::count); the matrix has the extra rows.
@@ -316,7 +317,7 @@ impl Tables {
             return any;
         };
         if let How::Proportional(classes) = &table.how {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 split::<V>(table, rows, &mut scratch.is_live);
                 for (class, scratch) in classes.iter().zip(&mut scratch.classes) {
@@ -330,7 +331,7 @@ impl Tables {
     /// Picks a move in each lane of `mask` and sets the rows of all moves.
     ///
     /// # Safety
-    /// As for [`Tables::count`], which was called before if it counts.
+    /// As for [`Tables::count`], which must have been called if it counts.
     #[inline(always)]
     pub(super) unsafe fn choose<V: Vector>(
         &self,
@@ -346,7 +347,7 @@ impl Tables {
         else {
             return;
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match &table.how {
                 How::Proportional(classes) => {
@@ -355,7 +356,7 @@ impl Tables {
                     } else {
                         proportional::<V, true>(table, classes, rows, scratch, random, mask);
                     }
-                    // The uniform choice must clear what it did not write.
+                    // The uniform choice must clear rows that it did not write.
                     uniform.soil();
                 }
                 How::Greedy { order, epsilon } => {
@@ -423,18 +424,20 @@ impl Table {
         next_row: &mut u32,
     ) -> Table {
         let urgent = Urgent::new(choice, weights, scales, fluent);
-        // Step 1. What can be the case, with the row that says so. The last case of a move always holds.
+        // Step 1. The possible cases, each with the row of its condition. The last case of a move always applies.
         let mut cases: Vec<(u32, f32)> = Vec::new();
         let mut ends = Vec::with_capacity(choice.moves.len());
-        for of in &choice.moves {
+        for mv in &choice.moves {
             let MoveWeight {
-                weight, cases: of, ..
-            } = &weights[of.0 as usize];
-            let of = of.iter().map(|&(of, weight)| (fluent(of), weight));
-            let of = of.chain([(ONES, *weight)]);
+                weight,
+                cases: special,
+                ..
+            } = &weights[mv.0 as usize];
+            let special = special.iter().map(|&(idx, weight)| (fluent(idx), weight));
+            let all = special.chain([(ONES, *weight)]);
             let mut is_sure = false;
             cases.extend(
-                of.filter(|&(row, _)| row != ZERO)
+                all.filter(|&(row, _)| row != ZERO)
                     .take_while(|&(row, _)| !std::mem::replace(&mut is_sure, row == ONES)),
             );
             ends.push(cases.len());
@@ -477,7 +480,7 @@ impl Table {
                 continue;
             }
             let n_rows = ranks.len() as u32;
-            // A greedy choice ors into the row of the move; a proportional one sets a row for each leaf.
+            // A greedy choice ORs into the row of the move; a proportional one sets a row for each leaf.
             let rows = *next_row;
             let does_rows = rows + n_rows;
             *next_row += n_rows * if epsilon.is_none() { 2 } else { 1 };
@@ -517,7 +520,7 @@ impl Table {
     }
 }
 
-/// The class nearest to a weight, as a ratio. If nothing weighs anything, all weigh the same.
+/// The class nearest to a weight, as a ratio. If all weights are zero, all are equal.
 fn class_of(weight: f32, largest: f32) -> usize {
     let weight = if largest > 0.0 {
         weight / largest * 256.0
@@ -554,7 +557,8 @@ fn proportions(leaves: &[Leaf]) -> Vec<Class> {
     classes
 }
 
-/// Sets the rows of the leaves of moves with cases. Moves that are legal nowhere cost nothing if they were not before.
+/// Sets the rows of the leaves of moves with cases. Moves that are legal in no lane cost nothing if they were not
+/// before.
 #[inline(always)]
 unsafe fn split<V: Vector>(table: &Table, rows: *mut u64, is_live: &mut [bool]) {
     for (split, is_live) in table.splits.iter().zip(is_live) {
@@ -584,7 +588,7 @@ unsafe fn split<V: Vector>(table: &Table, rows: *mut u64, is_live: &mut [bool]) 
     }
 }
 
-/// Puts the leaves of moves with cases together.
+/// Merges the leaves of moves with cases into the rows of the moves.
 #[inline(always)]
 unsafe fn merge<V: Vector>(splits: &[Split], rows: *mut u64, is_live: &[bool]) {
     for (split, is_live) in splits.iter().zip(is_live) {
@@ -601,10 +605,10 @@ unsafe fn merge<V: Vector>(splits: &[Split], rows: *mut u64, is_live: &[bool]) {
     }
 }
 
-/// Lanes whose random number of 16 bits is below a limit.
+/// Lanes whose 16-bit random number is below a limit.
 #[inline(always)]
 fn below<V: Vector>(random: &mut Random<V>, limit: u32) -> V {
-    // From the lowest bit: below so far, if the higher bits are equal.
+    // From the lowest bit: whether the bits so far are below the limit, if the higher bits are equal.
     let mut is_below = V::splat(limit >= 1 << 16);
     for bit in 0..16 {
         let drawn = random.bit();
@@ -618,7 +622,7 @@ fn below<V: Vector>(random: &mut Random<V>, limit: u32) -> V {
     is_below
 }
 
-/// Draws a place in the sum of weights, and the class and the move that it falls on. With `URGENT`, what is urgent comes first.
+/// Draws a position in the sum of weights, and finds its class and move. With `URGENT`, urgent moves come first.
 #[inline(always)]
 unsafe fn proportional<V: Vector, const URGENT: bool>(
     table: &Table,
@@ -634,9 +638,9 @@ unsafe fn proportional<V: Vector, const URGENT: bool>(
         urgent: urgent_scratch,
         is_live,
     } = scratch;
-    // SAFETY: the caller's promise; sums have at most `WIDE` bits.
+    // SAFETY: guaranteed by the caller; sums have at most `WIDE` bits.
     unsafe {
-        // Step 1. The weight of all legal moves, or of all that are urgent.
+        // Step 1. The weight of all legal moves, or of all urgent ones.
         let mut total = [zero; WIDE];
         let mut n_bits = classes.last().map_or(1, |class| class.n_bits);
         for (class, scratch) in classes.iter().zip(&mut *scratch) {
@@ -660,8 +664,8 @@ unsafe fn proportional<V: Vector, const URGENT: bool>(
                 table.urgent.add_up(urgent_scratch, &mut total);
             }
         }
-        // Step 2. A place in it, and the class that it falls into. As the heaviest come first, what is left of it needs ever
-        // fewer bits. A class that weighs three times a power of two is gone through three times.
+        // Step 2. A position in it, and its class. The heaviest classes come first, so that the remainder needs ever
+        // fewer bits. A class with three times a power of two is processed three times.
         let mut place = scale_wide(&total, n_bits, random);
         let mut place_of_urgent = if URGENT { place } else { total };
         let mut masks = [zero; CLASSES.len()];
@@ -718,9 +722,9 @@ unsafe fn add<V: Vector>(total: &mut [V; WIDE], class: &Class, count: *const u64
     let n_count_bits = class.leaves.tree.n_count_bits;
     let mut bit = 0;
     while bit < n_count_bits.min(class.n_bits - shift) {
-        // SAFETY: the count has so many bits.
-        let of = unsafe { get(count, bit) };
-        (total[shift + bit], carry) = total[shift + bit].full_add(of, carry);
+        // SAFETY: the count has this many bits.
+        let bits = unsafe { get(count, bit) };
+        (total[shift + bit], carry) = total[shift + bit].full_add(bits, carry);
         bit += 1;
     }
     while shift + bit < class.n_bits {
@@ -729,7 +733,7 @@ unsafe fn add<V: Vector>(total: &mut [V; WIDE], class: &Class, count: *const u64
     }
 }
 
-/// The numbers of the moves made, in binary: ors the rows of all moves into the vectors of their bits.
+/// ORs the numbers of the chosen moves, in binary, into the vectors of their bits.
 ///
 /// # Safety
 /// `log` has a vector for each bit of a leaf's number.
@@ -742,7 +746,7 @@ pub(super) unsafe fn log_moves<V: Vector>(choice: &Choice, rows: *const u64, log
         .enumerate()
         .take(choice.moves.len())
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let made = V::load(rows.add(row as usize * V::N_WORDS));
             if made.is_zero() {

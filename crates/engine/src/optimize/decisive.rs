@@ -1,41 +1,45 @@
-//! Decisive moves: a role that can win at once makes no other move, and one that would lose at once makes another one.
+//! Decisive moves: a role that can win immediately makes only winning moves, and otherwise avoids moves that allow an
+//! immediate win by another role.
 //!
-//! A move wins if the state that it leads to ends the match with the best goal of its role. That is a question about the state at
-//! hand: in the formulas of end and goal, each bit of the next state is replaced by its own formula, with this one move made.
-//! A move is unsafe if somebody else can win at once in the state that it leads to, which is found in the same way. If any move
-//! wins, the others are taken out of what is legal; otherwise, if some move is safe, those that are not. So this is no pass
-//! that keeps all answers: it makes networks for playouts, which are played better by it. (Whether an unsafe move ends the match
-//! before anybody can win is not asked: it is no win.)
+//! A move wins if the state that it leads to is terminal with the best goal of its role. This can be expressed as a
+//! formula over the current state: in the formulas of `terminal` and goal, each bit of the next state is replaced by
+//! its own formula, with this one move made. A move is unsafe if another role can win immediately in the state that it
+//! leads to, which is found in the same way. If some moves win, only those stay legal; otherwise, if some moves are
+//! safe, only those stay legal. So this is not an optimiser pass: it changes answers. It makes networks for better
+//! playouts. (An unsafe move may end the match before the other role can win; this is not considered, since it is not a
+//! win.)
 //!
-//! One without the other is no good: where winning moves were made and threats were not seen, playouts took a threat for a
-//! win, and the player lost two of three matches of Connect Four to the one without either.
+//! Both parts are needed. When playouts made winning moves but did not avoid unsafe ones, they valued a threat like a
+//! win, and the player lost two of three matches of Connect Four against plain playouts.
 //!
-//! A state that is played on from is no end. So where the match can end for several reasons, one that the move does not touch
-//! is left out: had it held before, the match would have ended. That keeps the formulas small. Where they are still too large,
-//! reasons that are conjunctions of many signals, as that the last of sixteen pieces is gone, are left out too, and such wins are
-//! not seen. A win that is seen is always one.
+//! A state from which play continues is not terminal. So where `terminal` is a disjunction of reasons, a reason that
+//! the move does not affect is left out: had it held before, the match would have ended. This keeps the formulas small.
+//! If they are still too large, reasons that are conjunctions of many signals (such as "the last of sixteen pieces is
+//! gone") are left out too, and such wins are not found. A win that is found is always a win.
 //!
-//! Only phases in which one role alone has a choice have decisive moves here, and no end that is a matter of recursion.
+//! Decisive moves are computed only in phases in which exactly one role has a choice, and only if `terminal` does not
+//! involve recursion.
 //!
 //! - Teytaud and Teytaud 2010, On the huge benefit of decisive moves in Monte-Carlo Tree Search algorithms
 
 use crate::network::{Builder, Network, Node, NodeId, RoleSignals, Signal};
 use crate::optimize::{flatten, prune, share};
 
-/// Networks may grow by so many signals, and by so many times their size.
+/// Networks may grow by this many signals, and by this multiple of their size.
 const FEW: usize = 8000;
-const MOST_GROWTH: usize = 3;
-/// Formulas are not even made if their originals, once for each move, are so many times as large, nor tidied up if they are.
+const MAX_GROWTH: usize = 3;
+/// Formulas are not built, or not simplified, if their originals, once for each move, exceed the limit by this factor.
 const BEFORE: usize = 8;
-/// Networks that read more signals are left alone: a player has no time for that.
+/// Networks that read more signals are left unchanged: a player has no time for that.
 const LARGEST: usize = 100_000;
-/// Formulas that read more signals before they are tidied up are given up halfway, for the same reason.
-const MOST_MADE: usize = 600_000;
-/// Signals of a conjunction that can be a reason: one after the other is tried until formulas are small enough.
+/// Formulas that read more signals before simplification are abandoned, for the same reason.
+const MAX_MADE: usize = 600_000;
+/// Maximum number of signals in a conjunction that is a reason. The values are tried in turn until formulas are small
+/// enough.
 const WIDEST: [usize; 2] = [usize::MAX, 8];
 
-/// The networks of all phases, for playouts in which wins at once are made and prevented; `is_best` says per role which of its
-/// goal values is the best. Nothing if that would change nothing, or make the networks too large.
+/// The networks of all phases for playouts with decisive moves. `is_best` says per role which of its goal values is the
+/// best. `None` if nothing would change, or if the networks would become too large.
 #[must_use]
 pub(crate) fn decisive(networks: &[Network], is_best: &[Vec<bool>]) -> Option<Vec<Network>> {
     if networks.iter().any(|network| network.n_edges() > LARGEST) {
@@ -45,7 +49,7 @@ pub(crate) fn decisive(networks: &[Network], is_best: &[Vec<bool>]) -> Option<Ve
     forms.find_map(|&widest| with_reasons(networks, is_best, widest))
 }
 
-/// The same with reasons up to this wide.
+/// The same, with reasons up to this width.
 fn with_reasons(
     networks: &[Network],
     is_best: &[Vec<bool>],
@@ -53,26 +57,26 @@ fn with_reasons(
 ) -> Option<Vec<Network>> {
     let n = networks.len();
     let n_edges = |networks: &[Network]| networks.iter().map(Network::n_edges).sum::<usize>();
-    let most = (1 + MOST_GROWTH) * n_edges(networks) + n * FEW;
+    let max_edges = (1 + MAX_GROWTH) * n_edges(networks) + n * FEW;
     let phases = 0..n;
     let chances = phases.clone().map(|phase| {
         let (now, then) = (&networks[phase], &networks[(phase + 1) % n]);
         let role = mover(now)?;
-        Chance::new(now, then, role, &is_best[role], (widest, most))
+        Chance::new(now, then, role, &is_best[role], (widest, max_edges))
     });
     let chances: Vec<Option<Chance>> = chances.collect();
     if chances.iter().all(Option::is_none) {
         return None;
     }
     let made = phases.map(|phase| match &chances[phase] {
-        Some(chance) => chance.offer(chances[(phase + 1) % n].as_ref(), most),
+        Some(chance) => chance.offer(chances[(phase + 1) % n].as_ref(), max_edges),
         None => Some(networks[phase].clone()),
     });
     let made: Option<Vec<Network>> = made.collect();
-    made.filter(|made| n_edges(made) <= most)
+    made.filter(|made| n_edges(made) <= max_edges)
 }
 
-/// The role that alone has a choice.
+/// The only role with a choice, if there is exactly one.
 fn mover(network: &Network) -> Option<usize> {
     let has_choice = |role: &RoleSignals| {
         let possible = role.legal.iter().filter(|&&legal| legal != Signal::FALSE);
@@ -84,14 +88,14 @@ fn mover(network: &Network) -> Option<usize> {
     movers.next().is_none().then_some(only)
 }
 
-/// The wins of a phase.
+/// The immediate wins of a phase.
 struct Chance {
     role: usize,
-    /// The network of the phase, with formulas added.
+    /// The network of the phase, with the added formulas.
     network: Network,
     /// Per move: when it wins, if it is legal.
     wins: Vec<Signal>,
-    /// When one wins.
+    /// When some move wins.
     any: Signal,
 }
 
@@ -101,19 +105,19 @@ impl Chance {
         then: &Network,
         role: usize,
         is_best: &[bool],
-        (widest, most): (usize, usize),
+        (widest, max_edges): (usize, usize),
     ) -> Option<Chance> {
         let goals = then.roles[role].goals.iter().zip(is_best);
         let goals = goals.filter(|(_, is_best)| **is_best);
         let goals: Vec<Signal> = goals.map(|(&goal, _)| goal).collect();
         let ends = goals.iter().chain([&then.terminal]).copied();
-        let mut composer = Composer::new(now, then, role, ends, most)?;
+        let mut composer = Composer::new(now, then, role, ends, max_edges)?;
         composer.widest = widest;
         let legal = &now.roles[role].legal;
         let mut wins = vec![Signal::FALSE; legal.len()];
-        for (of, win) in wins.iter_mut().enumerate() {
-            if legal[of] != Signal::FALSE {
-                composer.make(of)?;
+        for (idx, win) in wins.iter_mut().enumerate() {
+            if legal[idx] != Signal::FALSE {
+                composer.make(idx)?;
                 *win = composer.win(&goals);
             }
         }
@@ -133,9 +137,9 @@ impl Chance {
         })
     }
 
-    /// The network in which moves are on offer as they should be, `next` being the chance of whoever moves next.
-    /// Nothing if it reads more than so many signals.
-    fn offer(&self, next: Option<&Chance>, most: usize) -> Option<Network> {
+    /// The network with the restricted legal moves; `next` describes the immediate wins of the next mover. `None` if it
+    /// reads more than `max_edges` signals.
+    fn offer(&self, next: Option<&Chance>, max_edges: usize) -> Option<Network> {
         let now = &self.network;
         let legal = &now.roles[self.role].legal;
         // Step 1. When each move is unsafe.
@@ -144,91 +148,96 @@ impl Chance {
             None => Builder::resume(now),
             Some(next) => {
                 let any = std::iter::once(next.any);
-                let mut composer = Composer::new(now, &next.network, self.role, any, most)?;
-                for (of, threat) in threats.iter_mut().enumerate() {
-                    if legal[of] != Signal::FALSE {
-                        composer.make(of)?;
+                let mut composer = Composer::new(now, &next.network, self.role, any, max_edges)?;
+                for (idx, threat) in threats.iter_mut().enumerate() {
+                    if legal[idx] != Signal::FALSE {
+                        composer.make(idx)?;
                         *threat = composer.then.get(next.any);
                     }
                 }
                 composer.builder
             }
         };
-        // Step 2. If some moves win, no others are on offer; if some are safe, none that are not.
+        // Step 2. If some moves win, only these are legal; otherwise, if some are safe, only these are.
         let pairs = legal.iter().zip(&threats);
         let safe: Vec<Signal> = pairs
             .map(|(&legal, &threat)| builder.and(&[legal, !threat]))
             .collect();
         let any_safe = builder.or(&safe);
         let mut offered = Vec::with_capacity(legal.len());
-        for (of, &legal) in legal.iter().enumerate() {
-            let is_idle = builder.and(&[self.any, !self.wins[of]]);
-            let is_unsafe = builder.and(&[!self.any, any_safe, threats[of]]);
+        for (idx, &legal) in legal.iter().enumerate() {
+            let is_idle = builder.and(&[self.any, !self.wins[idx]]);
+            let is_unsafe = builder.and(&[!self.any, any_safe, threats[idx]]);
             offered.push(builder.and(&[legal, !is_idle, !is_unsafe]));
         }
         let mut made = builder.finish();
         now.map_outputs(&mut made, |signal| signal);
         made.roles[self.role].legal = offered;
         let made = prune::prune(&made);
-        if made.n_edges() > BEFORE * most {
+        if made.n_edges() > BEFORE * max_edges {
             return None;
         }
         let made = prune::prune(&flatten::flatten(&made));
         let made = prune::prune(&share::share(&made));
-        (made.n_edges() <= most).then_some(made)
+        (made.n_edges() <= max_edges).then_some(made)
     }
 }
 
-/// Makes formulas about the next state from those about a state.
+/// Builds formulas about the next state from formulas about a state.
 struct Composer<'a> {
     builder: Builder,
     now: Values<'a>,
     then: Values<'a>,
-    /// What the nodes of `then` are in the state at hand.
+    /// The signals of the nodes of `then` in the current state.
     same: Vec<Signal>,
     first_input: u32,
-    /// What is asked about the next state.
+    /// The bases of the next state that the queried formulas read.
     bases: Vec<u32>,
     widest: usize,
 }
 
-/// The nodes of a network as formulas over the state at hand.
+/// The nodes of a network as formulas over the current state.
 struct Values<'a> {
     network: &'a Network,
     /// With no move made.
     idle: Vec<Signal>,
-    /// With the move at hand, as far as that differs.
+    /// With the current move, where that differs.
     values: Vec<Signal>,
     touched: Vec<NodeId>,
     is_touched: Vec<bool>,
-    /// Who reads each node, one node after the other.
+    /// The readers of all nodes, concatenated.
     readers: Vec<NodeId>,
     first_reader: Vec<u32>,
 }
 
 impl<'a> Composer<'a> {
-    /// For moves of a role `now` and what is asked of the state `then`; nothing if that is a matter of recursion, or far too
-    /// large for networks that may read so many signals.
+    /// For moves of a role in `now` and queried signals of `then`. `None` if recursion is involved, or if the formulas
+    /// would be far too large for the limit.
     fn new(
         now: &'a Network,
         then: &'a Network,
         role: usize,
         asked: impl Iterator<Item = Signal>,
-        most: usize,
+        max_edges: usize,
     ) -> Option<Composer<'a>> {
         let is_needed = cone(then, asked)?;
         let needed = then.nodes().filter(|node| is_needed[node.idx()]);
         let n_needed: usize = needed.map(|node| then.inputs_of(node).len()).sum();
-        if n_needed * now.roles[role].legal.len() > BEFORE * most {
+        if n_needed * now.roles[role].legal.len() > BEFORE * max_edges {
             return None;
         }
-        // Step 1. The state at hand, and what it becomes if the role does nothing. A role with one possible move makes it.
+        // Step 1. The current state, and the next state if the role makes no move. A role with only one possible move
+        // makes it.
         let mut builder = Builder::resume(now);
         let first_input = now.roles[role].first_input;
         let mut inputs = vec![Signal::FALSE; now.n_inputs as usize];
-        for of in now.roles.iter().filter(|of| of.first_input != first_input) {
-            for (idx, &legal) in of.legal.iter().enumerate() {
-                inputs[of.first_input as usize + idx] = match legal {
+        for role in now
+            .roles
+            .iter()
+            .filter(|role| role.first_input != first_input)
+        {
+            for (idx, &legal) in role.legal.iter().enumerate() {
+                inputs[role.first_input as usize + idx] = match legal {
                     Signal::FALSE => Signal::FALSE,
                     _ => Signal::TRUE,
                 };
@@ -238,11 +247,15 @@ impl<'a> Composer<'a> {
         let base = |builder: &Builder, base: u32| builder.base(base);
         let input = |input: u32| inputs[input as usize];
         let idle = evaluate(&mut builder, now, &all, base, input);
-        // What recurses must not depend on moves.
-        if now.loops.iter().any(|&of| map(&idle, of) != of) {
+        // Recursive nodes must not depend on moves.
+        if now
+            .loops
+            .iter()
+            .any(|&definition| map(&idle, definition) != definition)
+        {
             return None;
         }
-        // Step 2. The same for what is asked.
+        // Step 2. The same for the queried signals.
         let no_input = |_| Signal::FALSE;
         let same = evaluate(&mut builder, then, &is_needed, base, no_input);
         let becomes = |_: &Builder, base: u32| map(&idle, now.next[base as usize]);
@@ -259,17 +272,20 @@ impl<'a> Composer<'a> {
         })
     }
 
-    /// A move is made; nothing if what recurses depends on it, or there are too many formulas.
-    fn make(&mut self, of: usize) -> Option<()> {
-        if self.builder.n_edges() > MOST_MADE {
+    /// Sets the current move. `None` if recursive nodes depend on it, or if there are too many formulas.
+    fn make(&mut self, mv: usize) -> Option<()> {
+        if self.builder.n_edges() > MAX_MADE {
             return None;
         }
-        let input = self.now.network.input(self.first_input + of as u32);
+        let input = self.now.network.input(self.first_input + mv as u32);
         self.now.forget();
         self.now.touch(input, Signal::TRUE);
         self.now.update(&mut self.builder);
         let loops = &self.now.network.loops;
-        if loops.iter().any(|&of| self.now.get(of) != of) {
+        if loops
+            .iter()
+            .any(|&definition| self.now.get(definition) != definition)
+        {
             return None;
         }
         self.then.forget();
@@ -284,13 +300,13 @@ impl<'a> Composer<'a> {
         Some(())
     }
 
-    /// When the move at hand ends the match with one of these goals, for a reason that is new.
+    /// When the current move ends the match with one of these goals, for a new reason.
     fn win(&mut self, goals: &[Signal]) -> Signal {
         let goals: Vec<Signal> = goals.iter().map(|&goal| self.then.get(goal)).collect();
         let goal = self.builder.or(&goals);
         let mut ends = Vec::new();
         self.add_ends(self.then.network.terminal, &mut ends);
-        // An end that is a goal by itself needs no other formula.
+        // If `terminal` is the goal itself, no other formula is needed.
         let is_goal = |builder: &Builder, end: Signal| match goal.is_complement() {
             true => builder.inputs_of(goal.node()).contains(&!end),
             false => goal == end,
@@ -303,7 +319,7 @@ impl<'a> Composer<'a> {
         self.builder.or(&ends)
     }
 
-    /// The reasons of an end, as formulas of the state at hand, that the move touches.
+    /// The reasons of an end that the move affects, as formulas over the current state.
     fn add_ends(&self, end: Signal, ends: &mut Vec<Signal>) {
         let network = self.then.network;
         let signals = match network.node(end.node()) {
@@ -321,13 +337,13 @@ impl<'a> Composer<'a> {
         }
     }
 
-    fn is_wide(&self, of: Signal) -> bool {
-        !of.is_complement() && self.then.network.inputs_of(of.node()).len() > self.widest
+    fn is_wide(&self, signal: Signal) -> bool {
+        !signal.is_complement() && self.then.network.inputs_of(signal.node()).len() > self.widest
     }
 }
 
 impl<'a> Values<'a> {
-    /// What nodes are if nothing is done, and which of them are needed.
+    /// The values of the nodes if no move is made, and which of them are needed.
     fn new(network: &'a Network, idle: Vec<Signal>, is_needed: &[bool]) -> Values<'a> {
         let gates = || network.nodes().filter(|gate| is_needed[gate.idx()]);
         let mut first_reader = vec![0; network.n_nodes() + 1];
@@ -341,9 +357,9 @@ impl<'a> Values<'a> {
         let mut readers = vec![NodeId(0); first_reader[network.n_nodes()] as usize];
         for gate in gates() {
             for signal in network.inputs_of(gate) {
-                let at = &mut next[signal.node().idx()];
-                readers[*at as usize] = gate;
-                *at += 1;
+                let slot = &mut next[signal.node().idx()];
+                readers[*slot as usize] = gate;
+                *slot += 1;
             }
         }
         Values {
@@ -370,19 +386,19 @@ impl<'a> Values<'a> {
         self.touched.push(node);
     }
 
-    /// Computes all that reads what was touched.
+    /// Recomputes everything that reads a touched node.
     fn update(&mut self, builder: &mut Builder) {
         let n_given = self.touched.len();
-        let mut at = 0;
-        while at < self.touched.len() {
-            let node = self.touched[at].idx();
+        let mut idx = 0;
+        while idx < self.touched.len() {
+            let node = self.touched[idx].idx();
             let readers = self.first_reader[node] as usize..self.first_reader[node + 1] as usize;
             for &reader in &self.readers[readers] {
                 if !std::mem::replace(&mut self.is_touched[reader.idx()], true) {
                     self.touched.push(reader);
                 }
             }
-            at += 1;
+            idx += 1;
         }
         // A gate comes after what it reads.
         self.touched[n_given..].sort_unstable();
@@ -400,11 +416,11 @@ impl<'a> Values<'a> {
     }
 }
 
-fn map(values: &[Signal], of: Signal) -> Signal {
-    values[of.node().idx()].complement_if(of.is_complement())
+fn map(values: &[Signal], signal: Signal) -> Signal {
+    values[signal.node().idx()].complement_if(signal.is_complement())
 }
 
-/// Everything below some signals; nothing if a loop is among it.
+/// Everything below some signals; `None` if this includes a loop.
 fn cone(network: &Network, roots: impl Iterator<Item = Signal>) -> Option<Vec<bool>> {
     let mut is_in = vec![false; network.n_nodes()];
     let mut open: Vec<NodeId> = roots.map(Signal::node).collect();
@@ -420,7 +436,7 @@ fn cone(network: &Network, roots: impl Iterator<Item = Signal>) -> Option<Vec<bo
     Some(is_in)
 }
 
-/// The nodes of a network as formulas; loops stay as they are, and what is not needed is false.
+/// The nodes of a network as formulas; loops are unchanged, and nodes that are not needed are false.
 fn evaluate(
     builder: &mut Builder,
     network: &Network,
@@ -433,8 +449,8 @@ fn evaluate(
     for node in network.nodes().filter(|node| is_needed[node.idx()]) {
         values[node.idx()] = match network.node(node) {
             Node::True => Signal::TRUE,
-            Node::Base(of) => base(builder, of),
-            Node::Input(of) => input(of),
+            Node::Base(idx) => base(builder, idx),
+            Node::Input(idx) => input(idx),
             Node::Loop(_) => Signal::new(node, false),
             Node::And(signals) => {
                 inputs.clear();

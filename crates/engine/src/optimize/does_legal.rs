@@ -1,12 +1,12 @@
-//! A move that is made is legal: next to `does m`, whatever `legal m` implies may be dropped.
+//! A move that is made is legal: in a gate that reads `does m`, signals implied by `legal m` can be dropped.
 //!
-//! Sound only because a machine is fed legal moves. If `legal m` is the conjunction `a & b`, then a gate that reads
-//! `does m` need not read a or b as well; if it reads the complement of a, it is never true.
+//! This is valid only because machines are given only legal moves. If `legal m` is the conjunction `a & b`, a gate that
+//! reads `does m` need not read a or b as well; if it reads the complement of a, it is never true.
 
 use crate::network::{Network, Signal};
 use crate::optimize::rewrite::rewrite;
 
-/// The same network, where gates with a move in them drop what its legality implies.
+/// Drops signals that are implied by the legality of a move from gates that read the move.
 #[must_use]
 pub(crate) fn does_legal(network: &Network) -> Network {
     let legal_of = legal_by_input(network);

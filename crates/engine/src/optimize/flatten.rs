@@ -1,12 +1,12 @@
-//! Merges a gate into its only reader: `a & (b & c)` is one gate.
+//! Merges a gate into its only reader: `a & (b & c)` becomes one gate.
 //!
-//! Fewer gates, fewer levels, the same number of other edges. Only plain readings merge; a complemented one is an OR of
-//! ORs seen from the other side, and merges where both complements meet: `~(~(a & b) & …)` stays as it is.
+//! This gives fewer gates and levels, with the same number of other edges. Only plain inputs are merged. A complemented
+//! input is an OR of ORs, and is merged only where two complements meet: `~(~(a & b) & …)` is left as it is.
 
 use crate::network::{Network, Node, Signal};
 use crate::optimize::rewrite::rewrite;
 
-/// The same network with single-reader gates merged into their readers.
+/// Merges single-reader gates into their readers.
 #[must_use]
 pub(crate) fn flatten(network: &Network) -> Network {
     let mut n_readers = vec![0_u32; network.n_nodes()];
@@ -28,7 +28,7 @@ pub(crate) fn flatten(network: &Network) -> Network {
     };
     let (mut inputs, mut open) = (Vec::new(), Vec::new());
     rewrite(network, |builder, carried, node, signals| {
-        // It becomes part of its reader, and nobody else asks for it.
+        // It becomes part of its only reader.
         if merges(Signal::new(node, false)) {
             return Signal::FALSE;
         }

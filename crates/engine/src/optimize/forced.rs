@@ -1,14 +1,15 @@
-//! A move that excludes all others when it is legal is made exactly then: its input is the same signal as its legality.
+//! A move that excludes all others when it is legal is made exactly then, so its input can be replaced by its legality.
 //!
-//! Sound only because each role makes exactly one legal move. Who is not to move has nothing but a noop, so "does noop"
-//! is "not in control"; then the turn no longer depends on any move, and [`crate::phases`] can see it.
+//! This is valid only because each role makes exactly one legal move. A role that is not to move has only a noop, so
+//! "does noop" becomes "not in control". The turn then no longer depends on any move, and [`crate::phases`] can detect
+//! it.
 
 use rustc_hash::FxHashSet;
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::optimize::prune::rebuild;
 
-/// The same network with forced moves replaced by their legality, where that is a plain bit of the state.
+/// Replaces forced moves by their legality, where that is a plain bit of the state.
 #[must_use]
 pub(crate) fn forced(network: &Network) -> Network {
     let mut replacement: Vec<Option<Signal>> = vec![None; network.n_inputs as usize];
@@ -22,8 +23,8 @@ pub(crate) fn forced(network: &Network) -> Network {
             if !matches!(network.node(legal.node()), Node::Base(_)) {
                 continue;
             }
-            let excludes = |(other, of): (usize, &FxHashSet<Signal>)| {
-                other == idx || of.contains(&!legal) || of.contains(&Signal::FALSE)
+            let excludes = |(other, conjuncts): (usize, &FxHashSet<Signal>)| {
+                other == idx || conjuncts.contains(&!legal) || conjuncts.contains(&Signal::FALSE)
             };
             if conjuncts.iter().enumerate().all(excludes) {
                 replacement[role.first_input as usize + idx] = Some(legal);
@@ -43,7 +44,7 @@ pub(crate) fn forced(network: &Network) -> Network {
     })
 }
 
-/// Signals that all hold when this one does.
+/// The conjuncts of a signal: signals that all hold when this one does.
 fn conjuncts(network: &Network, signal: Signal) -> FxHashSet<Signal> {
     let mut conjuncts = FxHashSet::default();
     conjuncts.insert(signal);

@@ -1,10 +1,10 @@
-//! The optimiser: passes that make a network smaller without changing an answer.
+//! The optimiser: passes that make a network smaller without changing any answer.
 //!
-//! Each pass is a file with one function `Network → Network`. Those that use how games are played (each role makes
-//! exactly one legal move) say so: their networks must be fed nothing else.
+//! Each pass is a file with one function from network to network. Passes that rely on the rule that each role makes
+//! exactly one legal move say so: their networks must be given only such moves.
 //!
-//! First the whole network loses what is constant in every state. Then it is split into its control phases
-//! ([`crate::phases`]), and each phase is optimised on its own.
+//! First, signals that are constant in every state are folded in the whole network. Then the network is split into its
+//! control phases ([`crate::phases`]), and each phase is optimised separately.
 
 pub(crate) mod decisive;
 mod does_legal;
@@ -22,22 +22,22 @@ use crate::network::Network;
 use crate::phases::{self, Phases};
 use crate::state::State;
 
-/// A pass.
+/// A pass of the optimiser.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pass {
     /// Folds state bits that never change and moves that are never legal.
     Sequential,
     /// Replaces moves that exclude all others by their legality.
     Forced,
-    /// Makes one network per control phase.
+    /// Splits the network into one per control phase.
     Phases,
     /// Replaces "none of these moves" by "one of the others" where that is shorter.
     OneHot,
-    /// Drops what the legality of a move implies from gates that read the move.
+    /// Drops signals that are implied by the legality of a move from gates that read the move.
     DoesLegal,
     /// Merges gates into their only reader.
     Flatten,
-    /// Gives pairs of signals that many gates read a gate of their own.
+    /// Shares pairs of signals that many gates read.
     Share,
 }
 
@@ -53,7 +53,7 @@ impl Pass {
         Pass::Share,
     ];
 
-    /// Its name.
+    /// The name of the pass.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl fmt::Display for Pass {
 /// The size of the networks after a pass, summed over the phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PassReport {
-    /// The pass; `None` for the network as it was built.
+    /// The pass; `None` for the unoptimised network.
     pub pass: Option<Pass>,
     /// Number of networks.
     pub n_networks: usize,
@@ -98,7 +98,7 @@ impl PassReport {
     }
 }
 
-/// A game's networks, one per phase, and how they came about.
+/// The networks of a game, one per phase, with a report on the passes.
 #[derive(Clone, Debug)]
 pub struct Optimized {
     /// The phases.
@@ -107,13 +107,13 @@ pub struct Optimized {
     pub networks: Vec<Network>,
     /// Sizes after each pass.
     pub reports: Vec<PassReport>,
-    /// One network per phase, where the scalar engine does better with one for all.
+    /// One network per phase, if the scalar engine is better with a single network.
     split: Option<Box<(Phases, Vec<Network>)>>,
 }
 
 impl Optimized {
-    /// The networks for an engine that evaluates everything at each step: always one per phase, since only the size
-    /// of the one at hand counts.
+    /// The networks for an engine that evaluates everything at each step: always one per phase, because only the size
+    /// of the current one matters.
     #[must_use]
     pub fn per_phase(&self) -> (&Phases, &[Network]) {
         match &self.split {
@@ -123,12 +123,12 @@ impl Optimized {
     }
 }
 
-/// A network with more edges is split into its phases without trying whether it is better whole.
+/// A larger network (in edges) is split into its phases without trying whether a single network is better.
 const LARGE: usize = 300_000;
-/// A network with more edges is only pruned: the passes would take longer than most people wait.
+/// A larger network (in edges) is only pruned, because the passes would take too long.
 const HUGE: usize = 4_000_000;
 
-/// Runs the chosen passes; without any, the network only loses what nothing reads.
+/// Runs the given passes; without any, the network is only pruned.
 #[must_use]
 pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimized {
     let mut reports = vec![PassReport::new(None, std::slice::from_ref(network))];
@@ -162,7 +162,7 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
     } else {
         Phases::none()
     };
-    // What takes seconds for one form is not tried for two.
+    // Passes that take seconds are not run for both forms.
     if phases.len() == 1 || network.n_edges() > LARGE {
         let mut only = reduce(&network, phases, passes);
         reports.append(&mut only.reports);
@@ -184,8 +184,8 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
     chosen
 }
 
-/// Whether one network per phase is worth it. Each step touches one of them only, but all of them must stay in the
-/// cache, and each is brought up to date with the changes of a whole cycle.
+/// Whether one network per phase pays off. Each step uses only one of them, but all must stay in the cache, and each
+/// must be updated with the changes of a whole cycle.
 fn pays(split: &Optimized, whole: &Optimized) -> bool {
     const FITS_THE_CACHE: usize = 100_000;
     let edges = |optimized: &Optimized| {

@@ -1,13 +1,13 @@
-//! Exactly one move per role: whatever is said about the move of one role alone is a set of moves.
+//! Exactly one move per role: any condition on the move of a single role is a set of moves.
 //!
-//! Sound only because each role makes exactly one move. "None of these" is "one of the others"; two conditions on the move of
-//! a role are one, the moves that meet both; and conditions that differ in the move alone, joined by *or*, are one:
-//! `(x & S) | (x & T)` is `x & (S ∪ T)`. The last is what rules like "a cell keeps its piece if the move is of this
-//! kind and touches another cell" come down to, one for each kind of move: a sheet's thousands of readings become "the
-//! piece was there, and none of these ten moves was made".
+//! This is valid only because each role makes exactly one move. "None of these" is "one of the others"; two conditions
+//! on the move of a role are one, the intersection; and alternatives that differ only in the move are one: `(x & S) |
+//! (x & T)` is `x & (S ∪ T)`. The last case covers rules like "a cell keeps its piece if the move is of this kind and
+//! affects another cell", of which there is one for each kind of move: thousands of inputs become "the piece was there,
+//! and none of these ten moves was made".
 //!
-//! Each set becomes one signal: known, or read off its own moves or the others, whichever are fewer, or, where both are
-//! many, put together from the sets it was made of.
+//! Each set becomes one signal. It is either known already, or computed from its own moves or from the others,
+//! whichever are fewer, or, if both are many, combined from the sets it was made of.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -15,13 +15,13 @@ use rustc_hash::FxBuildHasher;
 use crate::network::{Builder, Network, RoleSignals, Signal};
 use crate::optimize::rewrite::rewrite;
 
-/// A set of moves that is larger, and whose complement is too, is put together from smaller ones.
-const MOST_READ: usize = 64;
+/// If a set of moves and its complement are both larger than this, the set is combined from smaller ones.
+const MAX_READ: usize = 64;
 
-/// Words of bits that are kept; when they are used up, no further sets are found out about.
-const MOST_WORDS: usize = 1 << 23;
+/// Maximum number of words in stored bit sets; when it is reached, no further sets are stored.
+const MAX_WORDS: usize = 1 << 23;
 
-/// The same network with conditions on moves joined. `possible` says which inputs can be on at all.
+/// Joins conditions on moves. `possible` says which inputs can be on at all.
 #[must_use]
 pub(crate) fn one_hot(network: &Network, possible: &[bool]) -> Network {
     let mut sets = Sets::new(network, possible);
@@ -34,10 +34,10 @@ pub(crate) fn one_hot(network: &Network, possible: &[bool]) -> Network {
     })
 }
 
-/// What an alternative asks for besides the move, and of which role's move it asks something.
+/// The other conditions of an alternative, and the role whose move it tests.
 type Key = (Vec<Signal>, usize);
 
-/// Joins alternatives (complements of conjuncts) that differ in the set of moves alone.
+/// Joins alternatives (complements of conjuncts) that differ only in the set of moves.
 fn join_alternatives(builder: &mut Builder, sets: &mut Sets, conjuncts: &mut Vec<Signal>) {
     let mut groups: HashMap<Key, Vec<(usize, SetId)>, FxBuildHasher> = HashMap::default();
     for (idx, &conjunct) in conjuncts.iter().enumerate() {
@@ -46,7 +46,7 @@ fn join_alternatives(builder: &mut Builder, sets: &mut Sets, conjuncts: &mut Vec
         }
     }
     groups.retain(|_, members| members.len() > 1);
-    // Conjuncts are sorted, so the first member's place is the same whatever the order of the map was.
+    // Conjuncts are sorted, so the first member's position does not depend on the order of the map.
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(_, members)| members[0].0);
     let mut joined = Vec::new();
@@ -68,14 +68,14 @@ fn join_alternatives(builder: &mut Builder, sets: &mut Sets, conjuncts: &mut Vec
 
 type SetId = usize;
 
-/// Moves of a role, by their places among its possible moves.
+/// Moves of a role, as indexes into its possible moves.
 enum Moves {
     One(usize),
     AllBut(usize),
     Many(Vec<u64>),
 }
 
-/// Every set of moves that some signal stands for.
+/// Every set of moves that has a signal.
 struct Sets {
     /// Per role: the inputs of its possible moves.
     inputs: Vec<Vec<u32>>,
@@ -91,18 +91,18 @@ struct Sets {
 
 impl Sets {
     fn new(network: &Network, possible: &[bool]) -> Sets {
-        let of_role = |role: &RoleSignals| {
+        let role_inputs = |role: &RoleSignals| {
             let all = role.first_input..role.first_input + role.legal.len() as u32;
             all.filter(|&input| possible[input as usize]).collect()
         };
         let mut sets = Sets {
-            inputs: network.roles.iter().map(of_role).collect(),
+            inputs: network.roles.iter().map(role_inputs).collect(),
             moves: Vec::new(),
             roles: Vec::new(),
             signals: Vec::new(),
             by_words: HashMap::default(),
             by_signal: HashMap::default(),
-            n_words_left: MOST_WORDS,
+            n_words_left: MAX_WORDS,
         };
         for role in 0..sets.inputs.len() {
             for place in 0..sets.inputs[role].len() {
@@ -114,7 +114,7 @@ impl Sets {
         sets
     }
 
-    /// The conjunction of signals, where those about the move of one role are one.
+    /// The conjunction of signals, with those on the move of the same role merged.
     fn and(&mut self, builder: &mut Builder, conjuncts: &[Signal]) -> Signal {
         let (mut rest, sets) = self.split(conjuncts);
         for (role, members) in sets.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Sets {
         builder.and(&rest)
     }
 
-    /// Conjuncts that are no sets, and the sets per role.
+    /// Conjuncts that are not sets, and the sets per role.
     fn split(&self, conjuncts: &[Signal]) -> (Vec<Signal>, Vec<Vec<SetId>>) {
         let mut rest = Vec::new();
         let mut sets = vec![Vec::new(); self.inputs.len()];
@@ -148,7 +148,7 @@ impl Sets {
         (rest, sets)
     }
 
-    /// An alternative as something else and a set of moves of one role; `None` if it is not of that form.
+    /// An alternative as other conditions and a set of moves of one role; `None` if it does not have that form.
     fn alternative(&self, builder: &Builder, signal: Signal) -> Option<(Key, SetId)> {
         if signal.is_complement() || self.by_signal.contains_key(&signal) {
             return None;
@@ -162,7 +162,7 @@ impl Sets {
         Some(((rest, role), sets[role].pop()?))
     }
 
-    /// The signal of a set of moves; `make` puts it together from signals that are known.
+    /// The signal of a set of moves; `make` combines it from known signals.
     fn signal(
         &mut self,
         builder: &mut Builder,
@@ -184,7 +184,7 @@ impl Sets {
             return self.signals[known];
         }
         let words = key.1;
-        if n_members.min(n_others) > MOST_READ {
+        if n_members.min(n_others) > MAX_READ {
             let signal = make(builder);
             self.keep(role, words, signal);
             return signal;
@@ -201,7 +201,7 @@ impl Sets {
         signal
     }
 
-    /// Keeps a set of many moves and its complement, while there is room.
+    /// Stores a set of many moves and its complement, while there is room.
     fn keep(&mut self, role: usize, words: Vec<u64>, signal: Signal) {
         let n_words = words.len() * 4;
         if signal.constant().is_some() || n_words > self.n_words_left {
@@ -256,7 +256,7 @@ impl Sets {
     }
 }
 
-/// So many ones.
+/// A bit set of `n_bits` ones.
 fn all(n_bits: usize) -> Vec<u64> {
     let mut words = vec![u64::MAX; n_bits.div_ceil(64)];
     if let Some(last) = words.last_mut()

@@ -1,16 +1,16 @@
-//! Drops gates that no output needs; every other pass may leave rubbish behind and end with this one.
+//! Drops gates that no output needs. Other passes may leave unused gates behind and end with this one.
 //!
-//! [`rebuild`] also folds what becomes constant or equal when signals are replaced by others.
+//! [`rebuild`] also folds signals that become constant or equal when signals are replaced.
 
 use crate::network::{Builder, Network, Node, Signal};
 
-/// The same network, with only what its outputs need.
+/// Keeps only the nodes that the outputs need.
 #[must_use]
 pub(crate) fn prune(network: &Network) -> Network {
     network.keep(&needed(network, |signal| signal))
 }
 
-/// Which nodes the outputs need, after `replace` has had a look at every signal that a gate or output reads.
+/// The nodes that the outputs need, after `replace` is applied to every signal that a gate or output reads.
 fn needed(network: &Network, replace: impl Fn(Signal) -> Signal) -> Vec<bool> {
     let mut is_needed = vec![false; network.n_nodes()];
     let mut queue: Vec<Signal> = Vec::new();
@@ -36,18 +36,18 @@ fn needed(network: &Network, replace: impl Fn(Signal) -> Signal) -> Vec<bool> {
         }
         match network.node(node) {
             Node::And(signals) => queue.extend(signals.iter().map(|&signal| replace(signal))),
-            Node::Loop(of) => queue.push(replace(network.loops[of as usize])),
+            Node::Loop(idx) => queue.push(replace(network.loops[idx as usize])),
             _ => {}
         }
     }
     is_needed
 }
 
-/// Rebuilds a network from its outputs, after `replace` has had a look at every signal that a gate or output reads.
-/// Loops that nothing reads any more are gone.
+/// Rebuilds a network from its outputs, after applying `replace` to every signal that a gate or output reads. Loops
+/// that are not read are dropped.
 pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> Network {
     let is_needed = needed(network, &replace);
-    let of_loops = |of: u32| replace(network.loops[of as usize]);
+    let definition = |idx: u32| replace(network.loops[idx as usize]);
     let n_needed = is_needed.iter().filter(|&&is_needed| is_needed).count();
     let mut builder =
         Builder::new(network.n_bases, network.n_inputs).with_room(n_needed, network.n_edges());
@@ -60,9 +60,9 @@ pub(crate) fn rebuild(network: &Network, replace: impl Fn(Signal) -> Signal) -> 
             Node::Base(base) => builder.base(base),
             Node::Input(input) => builder.input(input),
             _ if !is_needed[node.idx()] => continue,
-            Node::Loop(of) => {
+            Node::Loop(idx) => {
                 let signal = builder.new_loop();
-                loops.push((signal, of_loops(of)));
+                loops.push((signal, definition(idx)));
                 signal
             }
             Node::And(signals) => {

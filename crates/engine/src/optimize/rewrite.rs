@@ -1,8 +1,8 @@
-//! The frame of passes that look at one gate at a time: everything else is carried over as it is.
+//! The frame of passes that rewrite one gate at a time and copy everything else.
 
 use crate::network::{Builder, Network, Node, NodeId, Signal};
 
-/// What the nodes seen so far have become.
+/// The new signals of the nodes processed so far.
 pub(crate) struct Carried(Vec<Signal>);
 
 impl Carried {
@@ -12,7 +12,7 @@ impl Carried {
     }
 }
 
-/// Rebuilds a network in node order; `gate` says what each gate becomes, from its node and the signals that it reads.
+/// Rebuilds a network in node order; `gate` maps each gate, given its node and its input signals.
 pub(crate) fn rewrite(
     network: &Network,
     mut gate: impl FnMut(&mut Builder, &Carried, NodeId, &[Signal]) -> Signal,
@@ -26,9 +26,9 @@ pub(crate) fn rewrite(
             Node::True => Signal::TRUE,
             Node::Base(base) => builder.base(base),
             Node::Input(input) => builder.input(input),
-            Node::Loop(of) => {
+            Node::Loop(idx) => {
                 let signal = builder.new_loop();
-                loops.push((signal, network.loops[of as usize]));
+                loops.push((signal, network.loops[idx as usize]));
                 signal
             }
             Node::And(signals) => gate(&mut builder, &carried, node, signals),

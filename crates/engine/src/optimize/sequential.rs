@@ -1,15 +1,15 @@
-//! Constants: what never changes in a match, and what never changes in one phase of it.
+//! Constants: signals that never change in a match, or within one phase of it.
 //!
-//! *Sequential constants* are state bits that keep their first value for ever, and moves that are never legal. By
-//! induction over the steps of a match: suppose that each bit in a set keeps its initial value; if the network then
-//! computes the same value for the next state, whatever the other bits and the moves are, the supposition holds.
-//! Start from all bits and drop those that fail until none does. Evaluation is in three values: true, false, unknown.
+//! *Sequential constants* are state bits that always keep their initial value, and moves that are never legal. They are
+//! found by induction over the steps of a match: assume that each bit in a set keeps its initial value; if the network
+//! then computes the same value for the next state, whatever the other bits and the moves are, the assumption holds.
+//! Start with all bits and drop those that fail until none does. Evaluation uses three values: true, false and unknown.
 
 use crate::network::{Network, Node, Signal};
 use crate::optimize::prune::rebuild;
 use crate::state::State;
 
-/// The same network with sequential constants folded. The bits stay in the state; what reads them is gone.
+/// Folds sequential constants. The bits stay in the state, but nothing reads them.
 #[must_use]
 pub(crate) fn sequential(network: &Network, initial: &State) -> Network {
     let mut fixed: Vec<Option<bool>> = (0..network.n_bases as usize)
@@ -32,8 +32,8 @@ pub(crate) fn sequential(network: &Network, initial: &State) -> Network {
     }
 }
 
-/// The same network with these bits fixed, as they are in one phase of a match; also tells which moves are possible
-/// then. A role with one possible move makes it.
+/// Folds the bits that are fixed in one phase of a match. Also returns which moves are possible in it. A role with one
+/// possible move makes it.
 #[must_use]
 pub(crate) fn fold_phase(network: &Network, fixed: &[Option<bool>]) -> (Network, Vec<bool>) {
     let mut moves: Vec<Option<bool>> = vec![Some(false); network.n_inputs as usize];
@@ -44,15 +44,15 @@ pub(crate) fn fold_phase(network: &Network, fixed: &[Option<bool>]) -> (Network,
     let possible: Vec<bool> = moves.iter().map(Option::is_none).collect();
     for role in &network.roles {
         let inputs = role.first_input as usize..role.first_input as usize + role.legal.len();
-        let mut of_role = inputs.filter(|&input| possible[input]);
-        if let (Some(only), None) = (of_role.next(), of_role.next()) {
+        let mut role_inputs = inputs.filter(|&input| possible[input]);
+        if let (Some(only), None) = (role_inputs.next(), role_inputs.next()) {
             moves[only] = Some(true);
         }
     }
     (fold(network, &evaluate(network, fixed, &moves)), possible)
 }
 
-/// Moves that may be legal may be made; tells whether there are new ones.
+/// Adds the moves that may be legal to those that may be made; returns whether there are new ones.
 fn admit_legal(network: &Network, values: &[Option<bool>], moves: &mut [Option<bool>]) -> bool {
     let mut is_new = false;
     for role in &network.roles {
@@ -94,15 +94,15 @@ pub(crate) fn evaluate(
                 Node::True => Some(true),
                 Node::Base(base) => bases[base as usize],
                 Node::Input(input) => moves[input as usize],
-                Node::Loop(of) => (!is_raised[of as usize]).then_some(false),
+                Node::Loop(idx) => (!is_raised[idx as usize]).then_some(false),
                 Node::And(signals) => and(&values, signals),
             };
         }
-        // Loops whose definition may be true may be true; the rest stay false, which is their least value.
+        // Loops whose definition may be true may be true; the others stay false, their least value.
         let mut is_stable = true;
-        for (of, &definition) in network.loops.iter().enumerate() {
-            if !is_raised[of] && read(&values, definition) != Some(false) {
-                is_raised[of] = true;
+        for (idx, &definition) in network.loops.iter().enumerate() {
+            if !is_raised[idx] && read(&values, definition) != Some(false) {
+                is_raised[idx] = true;
                 is_stable = false;
             }
         }

@@ -1,8 +1,8 @@
-//! Common sub-terms: a pair of signals that many gates read together becomes a gate that they share.
+//! Common subexpressions: a pair of signals that many gates read together becomes a gate that they share.
 //!
-//! `a & b & c`, `a & b & d`, … read a and b once each instead of once per gate. The pair that most gates read goes first;
-//! a pair made so may be part of further pairs. A pair in n gates saves n − 2 readings and costs a gate, so it has to be
-//! in a few of them to pay.
+//! `a & b & c`, `a & b & d`, … then read one signal instead of a and b each. The pair that most gates read comes first;
+//! new pairs may become part of further pairs. A pair in n gates saves n − 2 inputs and costs a gate, so it must occur
+//! in several gates to pay off.
 //!
 //! - Brayton and McMullen 1982, The decomposition and factorization of Boolean expressions (single-cube divisors)
 
@@ -14,14 +14,14 @@ use rustc_hash::FxBuildHasher;
 use crate::network::{Builder, Network, Node, Signal};
 use crate::optimize::rewrite::{Carried, rewrite};
 
-/// Gates that must read a pair before it is shared.
-const FEWEST: u32 = 4;
-/// Gates with more signals than that are paired only within windows: all pairs would be too many.
-const MOST_PAIRED: usize = 24;
-/// Readings looked at, over all. Networks beyond that are shared as far as it goes.
-const MOST_WORK: u64 = 10_000_000;
+/// Minimum number of gates that must read a pair before it is shared.
+const MIN_READERS: u32 = 4;
+/// Gates with more signals than this are paired only within windows, because all pairs would be too many.
+const MAX_PAIRED: usize = 24;
+/// Total work limit, in inputs visited. Larger networks are shared only in part.
+const MAX_WORK: u64 = 10_000_000;
 
-/// The same network with common pairs shared.
+/// Shares common pairs of inputs.
 #[must_use]
 pub(crate) fn share(network: &Network) -> Network {
     let mut terms = Terms::new(network);
@@ -36,7 +36,7 @@ pub(crate) fn share(network: &Network) -> Network {
     })
 }
 
-/// A signal of the network, by its code, or a pair, by its number above all codes.
+/// A signal of the network, by its code, or a pair, numbered above all codes.
 type Literal = u32;
 
 /// All gates as lists of literals.
@@ -44,7 +44,7 @@ struct Terms {
     n_codes: u32,
     gate_of: Vec<u32>,
     gates: Vec<Vec<Literal>>,
-    /// The gates that read each literal; some may not read it any more.
+    /// The gates that read each literal; may contain gates that no longer read it.
     readers: Vec<Vec<u32>>,
     pairs: Vec<(Literal, Literal)>,
     counts: HashMap<(Literal, Literal), u32, FxBuildHasher>,
@@ -82,24 +82,24 @@ impl Terms {
                 terms.work += 1;
             }
         }
-        terms.counts.retain(|_, count| *count >= FEWEST);
+        terms.counts.retain(|_, count| *count >= MIN_READERS);
         terms
     }
 
     fn share(&mut self) {
-        // Ties go to the smallest literals, so that the order of the map does not matter.
+        // Ties go to the smallest literals, so that the result does not depend on the order of the map.
         let entry = |(&pair, &count): (&(Literal, Literal), &u32)| (count, std::cmp::Reverse(pair));
         let mut queue: BinaryHeap<_> = self.counts.iter().map(entry).collect();
         while let Some((count, std::cmp::Reverse(pair))) = queue.pop() {
-            if self.work > MOST_WORK {
+            if self.work > MAX_WORK {
                 return;
             }
             let gates = self.readers_of(pair);
             let n_gates = gates.len() as u32;
-            if n_gates < FEWEST {
+            if n_gates < MIN_READERS {
                 continue;
             }
-            // Others may have taken it out of some gates since it was counted.
+            // Other pairs may have removed it from some gates since it was counted.
             if n_gates < count {
                 queue.push((n_gates, std::cmp::Reverse(pair)));
                 continue;
@@ -110,7 +110,7 @@ impl Terms {
             for &gate in &gates {
                 let literals = &mut self.gates[gate as usize];
                 literals.retain(|&literal| literal != pair.0 && literal != pair.1);
-                if literals.len() <= MOST_PAIRED {
+                if literals.len() <= MAX_PAIRED {
                     for &other in literals.iter() {
                         *fresh.entry((other, made)).or_default() += 1;
                     }
@@ -121,7 +121,7 @@ impl Terms {
             queue.extend(
                 fresh
                     .iter()
-                    .filter(|(_, count)| **count >= FEWEST)
+                    .filter(|(_, count)| **count >= MIN_READERS)
                     .map(entry),
             );
             self.readers.push(gates);
@@ -135,7 +135,7 @@ impl Terms {
         } else {
             (b, a)
         };
-        // Forget gates that do not read it any more.
+        // Remove gates that no longer read it.
         let mut readers = std::mem::take(&mut self.readers[few as usize]);
         readers.retain(|&gate| self.gates[gate as usize].contains(&few));
         let both = readers
@@ -161,7 +161,7 @@ impl Terms {
         if let Some(known) = made[pair as usize] {
             return known;
         }
-        // A pair is made of what was there before it; the chain is as long as the widest gate at most.
+        // A pair consists of older literals; the chain is at most as long as the widest gate.
         let (a, b) = self.pairs[pair as usize];
         let both = [a, b].map(|part| self.signal(part, builder, carried, made));
         let signal = builder.and(&both);
@@ -170,9 +170,9 @@ impl Terms {
     }
 }
 
-/// The pairs of a gate's literals, smaller first; neighbours only where there are many.
+/// The pairs of a gate's literals, smaller first; only neighbours if there are many.
 fn pairs_of(literals: &[Literal]) -> impl Iterator<Item = (Literal, Literal)> + '_ {
-    let reach = if literals.len() <= MOST_PAIRED {
+    let reach = if literals.len() <= MAX_PAIRED {
         literals.len()
     } else {
         4

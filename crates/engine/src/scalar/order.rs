@@ -1,7 +1,7 @@
-//! Where everything stands in the scalar engine: the place of each node, the bit of each output, who waits for what.
+//! The layout of the scalar engine: the place of each node, the bit of each output, and the class of each gate.
 //!
-//! Places are numbers in the order of evaluation: first what is given, then the gates of each class by level, with the
-//! opening and closing of components among them. A class begins at a word of marks, and so does each level.
+//! Places are numbers in evaluation order: first the given nodes, then the gates of each class by level, with the
+//! opening and closing events of components among them. Each class and each level starts at a new word of marks.
 
 use crate::levels::{Levels, NONE};
 use crate::network::{Network, Node, NodeId, Signal};
@@ -12,19 +12,20 @@ pub(super) const GOAL: u8 = 1;
 pub(super) const NEXT: u8 = 2;
 pub(super) const N_CLASSES: usize = 3;
 
-/// Where the output bits stand: first the next state, then the legal moves of each role, then goals and the end.
+/// The positions of the output bits: first the next state, then the legal moves of each role, then goals and
+/// `terminal`.
 #[derive(Clone, Default)]
 pub(super) struct Slots {
     pub(super) legal_words: Vec<(usize, usize)>,
     pub(super) goal_bits: Vec<(u32, u32)>,
     pub(super) terminal_bit: u32,
-    /// A bit in a word that nobody reads.
+    /// A bit in a word that is never read.
     pub(super) unused_bit: u32,
     pub(super) n_words: usize,
 }
 
 impl Slots {
-    /// Who waits for an output bit.
+    /// The class that an output bit belongs to.
     fn class(&self, slot: u32) -> u8 {
         let word = slot as usize / 64;
         if self.legal_words.iter().all(|&(start, _)| word < start) {
@@ -44,7 +45,7 @@ impl Slots {
 /// The opening or closing of a component.
 #[derive(Clone)]
 pub(super) enum Event {
-    /// Resets these loops, then marks the closing.
+    /// Resets these loops, then marks the closing event.
     Open { loops: Vec<u32>, close: u32 },
     /// Sets the loops whose definitions hold (place, and whether it is a complement), then marks itself again.
     Close {
@@ -53,20 +54,20 @@ pub(super) enum Event {
     },
 }
 
-/// Which node stands at which place.
+/// The place of each node.
 pub(super) struct Order {
     pub(super) places: Vec<u32>,
     pub(super) opens: Vec<u32>,
     pub(super) closes: Vec<u32>,
     /// Each output bit with the place of its node and the place that flips it.
     pub(super) bits: Vec<(u32, u32, u32)>,
-    /// The place that fills chunks up.
+    /// The place of the dummy reader that pads chunks.
     pub(super) filler: u32,
     pub(super) classes: [(usize, usize); N_CLASSES],
     pub(super) n_places: usize,
 }
 
-/// What stands at a place.
+/// The item at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Item {
     Open(u32),
@@ -88,7 +89,7 @@ impl Order {
             classes: [(0, 0); N_CLASSES],
             n_places: 0,
         };
-        // Step 1. What is given.
+        // Step 1. Given nodes.
         let mut next = 0;
         for node in network
             .nodes()
@@ -99,7 +100,7 @@ impl Order {
         }
         order.filler = next;
         next += 1;
-        // Step 2. The items of each class by level; at one level openings come first and closings last.
+        // Step 2. The items of each class by level; within a level, openings come first and closings last.
         let mut items: [Vec<(u32, Item)>; N_CLASSES] = Default::default();
         for node in network.nodes() {
             if let Node::And(_) = network.node(node) {
@@ -122,7 +123,7 @@ impl Order {
                 items[slots.class(slot) as usize].push((u32::MAX, Item::Output(idx as u32)));
             }
         }
-        // Step 3. Places.
+        // Step 3. Assign places.
         let mut output_places = vec![NONE; outputs.len()];
         for (class, items) in items.iter_mut().enumerate() {
             items.sort_unstable();
@@ -130,7 +131,7 @@ impl Order {
             let start = next as usize / 64;
             let mut level_before = NONE;
             for &(level, item) in items.iter() {
-                // Nothing in a word of marks depends on anything else in it, so that `settle` can take it whole.
+                // Places in one word of marks do not depend on each other, so that `settle` can process the whole word.
                 if level != level_before {
                     next = next.next_multiple_of(64);
                     level_before = level;
@@ -165,8 +166,8 @@ impl Order {
         let loop_nodes = loop_nodes(network);
         let mut events = rustc_hash::FxHashMap::default();
         for (idx, component) in levels.components.iter().enumerate() {
-            let place = |of: u32| self.places[loop_nodes[of as usize].idx()];
-            let loops = component.loops.iter().map(|&of| place(of)).collect();
+            let place = |idx: u32| self.places[loop_nodes[idx as usize].idx()];
+            let loops = component.loops.iter().map(|&idx| place(idx)).collect();
             events.insert(
                 self.opens[idx],
                 Event::Open {
@@ -174,10 +175,10 @@ impl Order {
                     close: self.closes[idx],
                 },
             );
-            let loops = component.loops.iter().map(|&of| {
-                let definition = network.loops[of as usize];
+            let loops = component.loops.iter().map(|&idx| {
+                let definition = network.loops[idx as usize];
                 (
-                    place(of),
+                    place(idx),
                     self.places[definition.node().idx()],
                     definition.is_complement(),
                 )
@@ -202,7 +203,7 @@ fn component_classes(network: &Network, levels: &Levels, class_of: &[u8]) -> Vec
     levels.components.iter().map(class).collect()
 }
 
-/// Which class each node belongs to: the class of those who need it, `PLAY` where several do.
+/// The class of each node: the class of the outputs that depend on it, or `PLAY` if there are several.
 pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
     const UNKNOWN: u8 = u8::MAX;
     let mut class_of = vec![UNKNOWN; network.n_nodes()];
@@ -231,7 +232,7 @@ pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
             UNKNOWN => wanted,
             class if class == wanted => continue,
             PLAY => continue,
-            // Both the goals and the next state need it: it is evaluated at once.
+            // Both the goals and the next state depend on it: it is always evaluated.
             _ => PLAY,
         };
         class_of[node.idx()] = merged;
@@ -241,8 +242,8 @@ pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
                 .iter()
                 .map(|signal| (signal.node(), merged)),
         );
-        if let Node::Loop(of) = network.node(node) {
-            queue.push((network.loops[of as usize].node(), merged));
+        if let Node::Loop(idx) = network.node(node) {
+            queue.push((network.loops[idx as usize].node(), merged));
         }
         // A component is evaluated as a whole.
         if let Some(members) = members_of.get(levels.component[node.idx()] as usize) {
@@ -259,8 +260,8 @@ pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
 fn loop_nodes(network: &Network) -> Vec<NodeId> {
     let mut nodes = vec![NodeId(0); network.loops.len()];
     for node in network.nodes() {
-        if let Node::Loop(of) = network.node(node) {
-            nodes[of as usize] = node;
+        if let Node::Loop(idx) = network.node(node) {
+            nodes[idx as usize] = node;
         }
     }
     nodes

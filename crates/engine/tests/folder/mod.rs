@@ -1,4 +1,4 @@
-//! Folders of rulesheets: the built-in games, and a corpus where there is one.
+//! Folders of rulesheets: the built-in games, and a corpus if there is one.
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 pub(crate) const SHEETS: &[(&str, &str)] = &[
     (
-        "reachability over fluents, in circles",
+        "reachability over fluents, with cycles",
         "(role builder) (node a) (node b) (node c) (node d) (node e)
          (<= (legal builder (add ?x ?y)) (node ?x) (node ?y) (distinct ?x ?y) (not (true (edge ?x ?y))))
          (<= (legal builder (cut ?x ?y)) (true (edge ?x ?y)))
@@ -43,7 +43,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (even a a) (odd d d))",
     ),
     (
-        "recursion over what another recursion does not reach",
+        "recursion over the complement of another recursion",
         "(role r) (node a) (node b) (node c) (node d) (node e)
          (init (edge a b)) (init (edge c d)) (init (edge d c))
          (<= (legal r (flip ?x ?y)) (node ?x) (node ?y) (distinct ?x ?y))
@@ -59,7 +59,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (near b) (near c) (near d) (near e))",
     ),
     (
-        "two recursions of their own side by side",
+        "two independent recursions",
         "(role white) (role black) (node a) (node b) (node c)
          (<= (link ?x ?y) (adj ?x ?y)) (<= (link ?x ?y) (adj ?y ?x)) (adj a b) (adj b c)
          (<= (legal ?r (take ?x)) (role ?r) (node ?x))
@@ -73,7 +73,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (joined white a c) (joined black a c))",
     ),
     (
-        "recursion through the moves",
+        "recursion through moves",
         "(role white) (role black) (line 1 2) (line 2 3) (line 3 4) (line 4 5)
          (init (stone 1 white)) (init (stone 3 black)) (init (control white))
          (other white black) (other black white)
@@ -214,7 +214,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (true (clock 7)))",
     ),
     (
-        "a turn of four steps, one of which is nobody's",
+        "a turn of four steps, one of them without a mover",
         "(role x) (role y) (init (phase 0)) (to 0 1) (to 1 2) (to 2 3) (to 3 0) (init (sum 0))
          (add 0 1) (add 1 2) (add 2 3) (add 3 4) (add 4 5) (add 5 0)
          (<= (legal x go) (true (phase 0))) (<= (legal x (skip ?n)) (true (phase ?n)))
@@ -227,7 +227,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (true (sum 5)) (true (phase 0)))",
     ),
     (
-        "a turn that begins outside its circle",
+        "a turn that starts outside its cycle",
         "(role x) (role y) (init setup)
          (<= (legal ?r (choose ?n)) (role ?r) (true setup) (num ?n)) (num 1) (num 2)
          (<= (legal ?r (play ?n)) (true (turn ?r)) (num ?n))
@@ -252,7 +252,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (true (gone 1)) (true (gone 2)) (true (gone 3)))",
     ),
     (
-        "circles of two and three at once",
+        "cycles of length two and three at once",
         "(role r) (init (two 0)) (init (three 0)) (t 0 1) (t 1 0) (h 0 1) (h 1 2) (h 2 0)
          (<= (next (two ?y)) (true (two ?x)) (t ?x ?y)) (<= (next (three ?y)) (true (three ?x)) (h ?x ?y))
          (<= (legal r (at ?x ?y)) (true (two ?x)) (true (three ?y))) (<= (legal r stop) (true (two 1)))
@@ -260,7 +260,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= (goal r 100) (true done)) (<= (goal r 0) (not (true done))) (<= terminal (true done))",
     ),
     (
-        "a role with one move only",
+        "a role with only one move",
         "(role player) (role nature) (legal nature noop)
          (<= (legal player (bet ?x)) (side ?x)) (side heads) (side tails)
          (<= (next (bet ?x)) (does player (bet ?x)) (does nature noop))
@@ -269,7 +269,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (true started))",
     ),
     (
-        "base and input that leave out what happens",
+        "base and input that are incomplete",
         "(role r) (base (p 1)) (input r (go 1)) (base never) (input r dream) (input nobody sleep)
          (init (p 1)) (init q) (n 1 2) (n 2 3) (n 3 1)
          (<= (legal r (go ?y)) (true (p ?x)) (n ?x ?y)) (<= (legal r rest) (true q))
@@ -278,7 +278,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= (goal r 100) (true (p 3))) (<= (goal r 0) (true never)) (<= terminal (true (p 3)) (not (true q)))",
     ),
     (
-        "goal values from the state, many at once and odd ones",
+        "goal values from the state, several at once and invalid ones",
         "(role r) (role s) (init (score r 0)) (init (score s 50)) (up 0 25) (up 25 50) (up 50 101) (up 101 -7) (up -7 007) (up 007 +5) (up +5 win)
          (<= (legal ?r more) (role ?r)) (<= (legal ?r less) (role ?r))
          (<= (next (score ?r ?y)) (does ?r more) (true (score ?r ?x)) (up ?x ?y))
@@ -336,7 +336,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (goal s 5) (<= (goal r ?x) (true (at ?x))) (<= terminal (true (at 9)))",
     ),
     (
-        "next that depends on nothing, and fluents that come and go on their own",
+        "next that depends on nothing, and fluents that change without moves",
         "(role r) (next always) (<= (next (echo ?x)) (does r (say ?x))) (<= (next (echo2 ?x)) (true (echo ?x)))
          (<= (legal r (say ?x)) (w ?x)) (w a) (w b) (<= (legal r quiet) (true always))
          (<= (next once) (not (true always))) (<= (next twice) (true once))
@@ -344,7 +344,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (true (echo2 a)) (true (echo b)) (true always))",
     ),
     (
-        "parentheses round a name alone",
+        "parentheses around a single name",
         "(role r) (init (open)) (init shut) (<= (legal r (toggle)) (true (open))) (<= (legal r toggle) (true shut))
          (<= (next (open)) (does r toggle)) (<= (next shut) (does r (toggle))) (<= (ready) (true (open)) (true shut))
          (<= (goal r 100) (ready)) (<= (goal r 0) (not (ready))) (<= terminal (not (true (open))) (not (true shut)))",
@@ -361,7 +361,7 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= (goal ?r 100) (line ?r)) (<= (goal ?r 0) (role ?r) (not (line ?r))) (<= terminal (line ?r))",
     ),
     (
-        "not doing, over all moves of a role",
+        "negated does over all moves of a role",
         "(role r) (role s) (init (c 1)) (init (c 2)) (init (c 3)) (v 1) (v 2) (v 3) (v 4)
          (<= (legal r (hit ?x)) (v ?x)) (<= (legal s (hit ?x)) (true (c ?x))) (<= (legal s pass) (role s))
          (<= (next (c ?x)) (true (c ?x)) (not (does r (hit ?x))) (not (does s (hit ?x))))

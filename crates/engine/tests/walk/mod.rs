@@ -1,7 +1,7 @@
-//! Engines walking through a game side by side: each must see the same in every state.
+//! Engines that walk through a game in lockstep: each must agree on every state.
 //!
-//! What an engine sees is compared as text (fluents, moves, goals), so engines may number things as they like. The
-//! moves are drawn from a seed; a difference names the engine, the playout, the step and what differs.
+//! The properties of a state are compared as text (fluents, moves, goals), so engines may number things differently.
+//! The moves are drawn from a seed; a difference names the engine, the playout, the step and the property.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use agon_ground::GroundProgram;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// How far to walk.
+/// The extent of a walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk {
     pub(crate) seed: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Walker {
     names: Names,
 }
 
-/// How an engine calls things.
+/// The names that an engine uses.
 enum Names {
     Scalar(Arc<Grounded>),
     Interpreter(Arc<Interpreter>),
@@ -43,10 +43,10 @@ impl Names {
         }
     }
 
-    fn move_text(&self, role: RoleId, of: MoveId) -> String {
+    fn move_text(&self, role: RoleId, mv: MoveId) -> String {
         match self {
-            Names::Scalar(game) => game.move_text(role, of),
-            Names::Interpreter(game) => game.move_text(of),
+            Names::Scalar(game) => game.move_text(role, mv),
+            Names::Interpreter(game) => game.move_text(mv),
         }
     }
 }
@@ -54,7 +54,7 @@ impl Names {
 /// The ids of the legal moves of each role, in the order of their texts.
 type LegalIds = Vec<Vec<MoveId>>;
 
-/// All that an engine says about a state, in an order that does not depend on the engine.
+/// All properties of a state, in an order that does not depend on the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct View {
     fluents: Vec<String>,
@@ -69,7 +69,7 @@ struct RoleView {
     goal: Option<u8>,
 }
 
-/// A state that all engines visited, and the joint move that led on from it.
+/// A state that all engines visited, and the joint move made in it.
 struct Visit {
     /// One per walker.
     states: Vec<State>,
@@ -88,7 +88,7 @@ pub(crate) fn rules(sheet: &str) -> Result<Arc<Rules>, String> {
                 .iter()
                 .map(|finding| finding.message.as_str())
                 .collect();
-            Err(format!("no game: {}", messages.join("; ")))
+            Err(format!("not a valid game: {}", messages.join("; ")))
         }
     }
 }
@@ -136,7 +136,7 @@ impl Walker {
         })
     }
 
-    /// What it sees, and its own ids of the legal moves.
+    /// The properties of the current state, and the walker's ids of the legal moves.
     fn look(&mut self, n_roles: usize) -> Result<(View, LegalIds), String> {
         let mut view = View {
             fluents: self.names.fluents(&self.machine.state()),
@@ -146,12 +146,12 @@ impl Walker {
         let mut ids = Vec::new();
         for role in RoleId::all(n_roles) {
             let mut legal: Vec<(String, MoveId)> = Vec::new();
-            for &of in self.machine.legal_moves(role) {
-                legal.push((self.names.move_text(role, of), of));
+            for &mv in self.machine.legal_moves(role) {
+                legal.push((self.names.move_text(role, mv), mv));
             }
             legal.sort_unstable();
-            let (texts, of_role) = legal.into_iter().unzip();
-            ids.push(of_role);
+            let (texts, moves) = legal.into_iter().unzip();
+            ids.push(moves);
             view.roles.push(RoleView {
                 legal: texts,
                 goals: self.machine.goals(role),
@@ -159,18 +159,18 @@ impl Walker {
             });
         }
         match self.machine.take_fault() {
-            Some(fault) => Err(format!("{} gave up: {fault}", self.name)),
+            Some(fault) => Err(format!("{} failed: {fault}", self.name)),
             None => Ok((view, ids)),
         }
     }
 
     fn advance(&mut self, ids: &[Vec<MoveId>], picks: &[usize]) {
-        let joint = ids.iter().zip(picks).map(|(of_role, &pick)| of_role[pick]);
+        let joint = ids.iter().zip(picks).map(|(moves, &pick)| moves[pick]);
         self.machine.advance(&JointMove::new(joint));
     }
 }
 
-/// Plays at random; then goes back to the visited states in random order. `Ok` counts the states compared.
+/// Plays at random; then returns to the visited states in random order. `Ok` has the number of states compared.
 pub(crate) fn walk(walkers: &mut [Walker], n_roles: usize, how: Walk) -> Result<usize, String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(how.seed);
     let mut visits: Vec<Visit> = Vec::new();
@@ -189,7 +189,10 @@ pub(crate) fn walk(walkers: &mut [Walker], n_roles: usize, how: Walk) -> Result<
             }
             let picks = pick(&view, &mut rng).filter(|_| step < how.most_steps);
             visits.push(Visit {
-                states: walkers.iter().map(|of| of.machine.state()).collect(),
+                states: walkers
+                    .iter()
+                    .map(|walker| walker.machine.state())
+                    .collect(),
                 view: view.clone(),
                 then: picks.clone().map(|picks| (picks, view)),
             });
@@ -203,7 +206,7 @@ pub(crate) fn walk(walkers: &mut [Walker], n_roles: usize, how: Walk) -> Result<
     Ok(visits.len())
 }
 
-/// The view that all walkers share, and the ids of the legal moves of each; or the first difference.
+/// The view that all walkers agree on, and the ids of the legal moves of each; or the first difference.
 fn compare(walkers: &mut [Walker], n_roles: usize) -> Result<(View, Vec<LegalIds>), String> {
     let mut first: Option<(String, View)> = None;
     let mut all_ids = Vec::new();
@@ -223,19 +226,19 @@ fn compare(walkers: &mut [Walker], n_roles: usize) -> Result<(View, Vec<LegalIds
     Ok((view, all_ids))
 }
 
-/// One legal move per role, if the match goes on and everyone has one.
+/// One legal move per role, if the state is not terminal and every role has one.
 fn pick(view: &View, rng: &mut impl Rng) -> Option<Vec<usize>> {
     if view.is_terminal {
         return None;
     }
-    let of_role = |role: &RoleView| match role.legal.len() {
+    let pick_move = |role: &RoleView| match role.legal.len() {
         0 => None,
         n => Some(rng.next_u32() as usize % n),
     };
-    view.roles.iter().map(of_role).collect()
+    view.roles.iter().map(pick_move).collect()
 }
 
-/// Loads visited states in random order: each must look as it did, and lead where it led.
+/// Loads visited states in random order: each must have the same view and the same successor as before.
 fn revisit(
     walkers: &mut [Walker],
     n_roles: usize,
@@ -267,7 +270,7 @@ fn revisit(
     Ok(())
 }
 
-/// What is in one view and not in the other.
+/// The differences between two views.
 struct Difference<'a>(&'a View, &'a View);
 
 impl fmt::Display for Difference<'_> {

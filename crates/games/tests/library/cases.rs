@@ -1,4 +1,4 @@
-//! Rule tests: from the initial state or a state given in full, some moves lead to what is expected, on every engine.
+//! Rule tests on every engine: moves from the initial state, or from a given state, lead to the expected state.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,12 +16,12 @@ struct Suite {
     case: Vec<Case>,
 }
 
-/// See the files for examples; what is left out is not looked at.
+/// A test case; see the files for examples. Missing keys are not checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
-    /// All fluents of the state to begin from; otherwise the initial state.
+    /// All fluents of the start state [default: the initial state].
     state: Option<Vec<String>>,
     /// Joint moves in the order of the roles.
     #[serde(default)]
@@ -31,13 +31,13 @@ struct Case {
     #[serde(default)]
     absent: Vec<String>,
     terminal: Option<bool>,
-    /// By role: exactly these moves.
+    /// By role: exactly these moves are legal.
     #[serde(default)]
     legal: BTreeMap<String, Vec<String>>,
-    /// By role: these moves among others.
+    /// By role: these moves are legal.
     #[serde(default)]
     can: BTreeMap<String, Vec<String>>,
-    /// By role: not these moves.
+    /// By role: these moves are not legal.
     #[serde(default)]
     cannot: BTreeMap<String, Vec<String>>,
     #[serde(default)]
@@ -46,7 +46,7 @@ struct Case {
 
 type FluentNames = Box<dyn Fn(&State) -> Vec<String>>;
 
-/// An engine in a state, with its names.
+/// An engine with its current state and names.
 struct Board {
     roles: Vec<String>,
     machine: Box<dyn Machine>,
@@ -56,37 +56,37 @@ struct Board {
 
 impl Board {
     fn network(entry: &Entry, state: Option<&[String]>) -> Result<Board, String> {
-        let game = entry.game.grounded().ok_or("it does not ground")?;
+        let game = entry.game.grounded().ok_or("the game does not ground")?;
         let mut machine = game.machine();
         if let Some(fluents) = state {
             machine.load(&network_state(game, fluents)?);
         }
-        let (of_fluents, of_moves) = (Arc::clone(game), Arc::clone(game));
+        let (for_fluents, for_moves) = (Arc::clone(game), Arc::clone(game));
         Ok(Board {
             roles: role_names(&entry.rules),
             machine: Box::new(machine),
-            fluents: Box::new(move |state| of_fluents.fluents(state)),
-            move_text: Box::new(move |role, of| of_moves.move_text(role, of)),
+            fluents: Box::new(move |state| for_fluents.fluents(state)),
+            move_text: Box::new(move |role, mv| for_moves.move_text(role, mv)),
         })
     }
 
     fn interpreter(entry: &Entry, state: Option<&[String]>) -> Result<Board, String> {
         let game = match state {
             None => Arc::clone(&entry.interpreter),
-            Some(fluents) => interpret(Arc::new(beginning_from(&entry.rules, fluents))),
+            Some(fluents) => interpret(Arc::new(starting_from(&entry.rules, fluents))),
         };
-        let (of_fluents, of_moves) = (Arc::clone(&game), Arc::clone(&game));
+        let (for_fluents, for_moves) = (Arc::clone(&game), Arc::clone(&game));
         Ok(Board {
             roles: role_names(&entry.rules),
             machine: Box::new(game.machine()),
-            fluents: Box::new(move |state| of_fluents.fluents(state)),
-            move_text: Box::new(move |_, of| of_moves.move_text(of)),
+            fluents: Box::new(move |state| for_fluents.fluents(state)),
+            move_text: Box::new(move |_, mv| for_moves.move_text(mv)),
         })
     }
 
     fn legal(&mut self, role: RoleId) -> Vec<(String, MoveId)> {
         let moves = self.machine.legal_moves(role).to_vec();
-        let named = moves.into_iter().map(|of| ((self.move_text)(role, of), of));
+        let named = moves.into_iter().map(|mv| ((self.move_text)(role, mv), mv));
         let mut legal: Vec<(String, MoveId)> = named.collect();
         legal.sort();
         legal
@@ -100,7 +100,7 @@ impl Board {
 
     fn play(&mut self, joint: &[String]) -> Result<(), String> {
         if self.machine.is_terminal() {
-            return Err("the match is over before".to_owned());
+            return Err("the state is already terminal".to_owned());
         }
         if joint.len() != self.roles.len() {
             return Err(format!("there are {} roles", self.roles.len()));
@@ -108,13 +108,13 @@ impl Board {
         let mut moves = Vec::new();
         for (role, text) in RoleId::all(joint.len()).zip(joint) {
             let legal = self.legal(role);
-            let found = legal.iter().find(|(of, _)| of == text);
-            let (_, of) = found.ok_or_else(|| {
-                let texts: Vec<&str> = legal.iter().map(|(of, _)| of.as_str()).collect();
+            let found = legal.iter().find(|(name, _)| name == text);
+            let (_, mv) = found.ok_or_else(|| {
+                let texts: Vec<&str> = legal.iter().map(|(name, _)| name.as_str()).collect();
                 let role = &self.roles[role.idx()];
-                format!("{role} cannot {text}, but {}", texts.join(" "))
+                format!("{text} is not legal for {role}; legal: {}", texts.join(" "))
             })?;
-            moves.push(*of);
+            moves.push(*mv);
         }
         self.machine.advance(&JointMove::new(moves));
         Ok(())
@@ -131,25 +131,25 @@ fn network_state(game: &Grounded, fluents: &[String]) -> Result<State, String> {
     let mut words = vec![0_u64; program.fluents.len().div_ceil(64)];
     for fluent in fluents {
         let mut known = program.fluents.iter();
-        let idx = known.position(|of| program.term_text(of.term) == *fluent);
+        let idx = known.position(|known| program.term_text(known.term) == *fluent);
         let idx = idx.ok_or_else(|| format!("{fluent} can never hold"))?;
         words[idx / 64] |= 1 << (idx % 64);
     }
     Ok(State::from_words(words.into()))
 }
 
-/// The same game from another state: the interpreter has no other door for states that it did not derive.
-fn beginning_from(of: &Rules, fluents: &[String]) -> Rules {
-    let kept = of.rules.iter();
+/// The same game with another initial state. The interpreter cannot load a state that it did not derive.
+fn starting_from(game: &Rules, fluents: &[String]) -> Rules {
+    let kept = game.rules.iter();
     let kept = kept.filter(|rule| rule.head.relation != RelationId::INIT);
-    let kept = kept.map(|rule| print::rule(of, rule, Syntax::Prefix));
+    let kept = kept.map(|rule| print::rule(game, rule, Syntax::Prefix));
     let init = fluents.iter().map(|fluent| format!("(init {fluent})"));
     let sheet: Vec<String> = kept.chain(init).collect();
     rules(&sheet.join("\n"), "a state of a case")
 }
 
 impl Case {
-    /// What is not as expected.
+    /// The differences from what is expected.
     fn faults(&self, board: &mut Board) -> Vec<String> {
         for (idx, joint) in self.moves.iter().enumerate() {
             if let Err(fault) = board.play(joint) {
@@ -158,10 +158,10 @@ impl Case {
         }
         let mut faults = Vec::new();
         let fluents = (board.fluents)(&board.machine.state());
-        for fluent in self.holds.iter().filter(|of| !fluents.contains(of)) {
+        for fluent in self.holds.iter().filter(|fluent| !fluents.contains(fluent)) {
             faults.push(format!("{fluent} should hold"));
         }
-        for fluent in self.absent.iter().filter(|of| fluents.contains(of)) {
+        for fluent in self.absent.iter().filter(|fluent| fluents.contains(fluent)) {
             faults.push(format!("{fluent} should not hold"));
         }
         let is_terminal = board.machine.is_terminal();
@@ -175,7 +175,7 @@ impl Case {
             faults.push(fault);
         }
         if let Some(fault) = board.machine.take_fault() {
-            faults.push(format!("the engine gave up: {fault}"));
+            faults.push(format!("the engine stopped: {fault}"));
         }
         faults
     }
@@ -187,8 +187,8 @@ impl Case {
             let mut expected = expected.clone();
             expected.sort();
             if legal != expected {
-                let missing: Vec<_> = expected.iter().filter(|of| !legal.contains(of)).collect();
-                let other: Vec<_> = legal.iter().filter(|of| !expected.contains(of)).collect();
+                let missing: Vec<_> = expected.iter().filter(|mv| !legal.contains(mv)).collect();
+                let other: Vec<_> = legal.iter().filter(|mv| !expected.contains(mv)).collect();
                 faults.push(format!(
                     "legal of {role}: missing {missing:?}, not expected {other:?}"
                 ));
@@ -198,7 +198,7 @@ impl Case {
             for (role, moves) in expectation {
                 let legal = board.legal(board.role(role)?);
                 for text in moves {
-                    if legal.iter().any(|(of, _)| of == text) != is_legal {
+                    if legal.iter().any(|(name, _)| name == text) != is_legal {
                         let not = if is_legal { "" } else { "not " };
                         faults.push(format!("{text} should {not}be legal for {role}"));
                     }
@@ -226,12 +226,12 @@ fn run_cases(make: MakeBoard) {
         };
         let suite: Suite = toml::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
         for case in &suite.case {
-            let of_case = match make(entry, case.state.as_deref()) {
+            let case_faults = match make(entry, case.state.as_deref()) {
                 Ok(mut board) => case.faults(&mut board),
                 Err(fault) => vec![fault],
             };
-            let of_case = of_case.into_iter();
-            faults.extend(of_case.map(|fault| format!("{file}: {}: {fault}", case.name)));
+            let case_faults = case_faults.into_iter();
+            faults.extend(case_faults.map(|fault| format!("{file}: {}: {fault}", case.name)));
         }
     }
     assert_none(&faults);

@@ -1,4 +1,4 @@
-//! What the metadata of games says is true of their rules.
+//! The metadata of the built-in games agrees with their rules.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,18 @@ const TABLES: [&str; 8] = [
 ];
 
 #[test]
-fn metadata_is_complete_and_true() {
+fn metadata_is_complete_and_correct() {
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
-        let mut of_game = texts(entry);
+        let mut game_faults = texts(entry);
         let found = findings(&entry.built_in.about, &entry.rules, &entry.game);
-        of_game.extend(found.into_iter().map(|finding| finding.message));
+        game_faults.extend(found.into_iter().map(|finding| finding.message));
         let file = format!("games/{}.toml", entry.name());
-        faults.extend(of_game.into_iter().map(|fault| format!("{file}: {fault}")));
+        faults.extend(
+            game_faults
+                .into_iter()
+                .map(|fault| format!("{file}: {fault}")),
+        );
     }
     assert_none(&faults);
 }

@@ -1,24 +1,26 @@
-//! One random match per game, written for people: a look at it tells whether the game plays as it should, and a
-//! difference tells that rules, metadata or drawing changed.
+//! One readable random match per game. It shows how the game plays, and a difference shows that the rules, the metadata or the
+//! drawing have changed.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use agon_engine::{Game, JointMove, RoleId, State};
 use agon_games::About;
 use agon_games::board::board_text;
+use agon_games::notation::Notation;
 use expect_test::expect_file;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::{ENTRIES, assert_none};
 
-/// The shortest of so many matches is shown.
+/// Number of matches, the shortest of which is shown.
 const MATCHES: u64 = 10;
-/// Boards are drawn at the start, at the end, and so often between.
+/// Number of boards that are drawn between the first and the last one.
 const BOARDS_BETWEEN: usize = 2;
 
 #[test]
-fn playthroughs_are_as_they_were() {
+fn playthroughs_are_unchanged() {
     let mut faults = Vec::new();
     for entry in ENTRIES.iter() {
         let text = playthrough(&entry.game, &entry.built_in.about);
@@ -32,16 +34,21 @@ fn playthroughs_are_as_they_were() {
     assert_none(&faults);
 }
 
-fn playthrough(game: &Game, about: &About) -> String {
+fn playthrough(game: &Arc<Game>, about: &About) -> String {
+    let notation = Notation::new(game, Some(about), about.board.as_ref());
     let matches = (1..=MATCHES).map(|seed| (seed, play(game, seed)));
     let (seed, steps) = matches
         .min_by_key(|(_, steps)| steps.len())
-        .expect("there are matches");
+        .expect("at least one match");
     let mut text = format!("{}: a random match (seed {seed})\n", about.title);
     let n_steps = steps.len() - 1;
     for (idx, (joint, state)) in steps.iter().enumerate() {
         if let Some(joint) = joint {
-            let _ = writeln!(text, "{idx:>3}. {}", joint_text(game, about, joint));
+            let _ = writeln!(
+                text,
+                "{idx:>3}. {}",
+                joint_text(game, about, &notation, joint)
+            );
         }
         let period = n_steps / (BOARDS_BETWEEN + 1);
         let is_between = period > 1 && idx % period == 0 && n_steps - idx >= period;
@@ -58,7 +65,7 @@ fn playthrough(game: &Game, about: &About) -> String {
     text
 }
 
-/// The states of a match, each with the joint move that led to it. Moves are picked by text, so that the match does not
+/// The states of a match, each with the joint move that led to it. Moves are sorted by text, so that the match does not
 /// depend on how an engine numbers them.
 fn play(game: &Game, seed: u64) -> Vec<(Option<JointMove>, State)> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -67,7 +74,7 @@ fn play(game: &Game, seed: u64) -> Vec<(Option<JointMove>, State)> {
     while !machine.is_terminal() {
         let pick = |role: RoleId| {
             let moves = machine.legal_moves(role).iter();
-            let mut moves: Vec<_> = moves.map(|&of| (game.move_text(role, of), of)).collect();
+            let mut moves: Vec<_> = moves.map(|&mv| (game.move_text(role, mv), mv)).collect();
             moves.sort();
             moves[(rng.next_u64() % moves.len() as u64) as usize].1
         };
@@ -83,11 +90,11 @@ fn role_name(game: &Game, about: &About, role: RoleId) -> String {
     about.roles.get(&name).cloned().unwrap_or(name)
 }
 
-/// What each role does; who only waits is left out.
-fn joint_text(game: &Game, about: &About, joint: &JointMove) -> String {
+/// The moves of all roles, without those that only wait.
+fn joint_text(game: &Game, about: &About, notation: &Notation, joint: &JointMove) -> String {
     let of_role = |role: RoleId| {
-        let of = about.move_text(&game.move_text(role, joint.of(role)));
-        (of != "-").then(|| format!("{} {of}", role_name(game, about, role)))
+        let mv = notation.text(role, joint.of(role));
+        (mv != "-").then(|| format!("{} {mv}", role_name(game, about, role)))
     };
     let moves: Vec<String> = RoleId::all(game.n_roles()).filter_map(of_role).collect();
     match moves.is_empty() {
@@ -96,15 +103,15 @@ fn joint_text(game: &Game, about: &About, joint: &JointMove) -> String {
     }
 }
 
-/// The board and what is not on it.
+/// The board, and the fluents that are not on it.
 fn drawing(game: &Game, about: &About, state: &State) -> String {
     let fluents = game.fluents(state);
     let Some(board) = &about.board else {
         return fluents.join(" ") + "\n";
     };
     let is_drawn = |fluent: &&String| {
-        let of = |name: &str| fluent.starts_with(&format!("({name} "));
-        board.layers.iter().any(|layer| of(&layer.fluent))
+        let is_named = |name: &str| fluent.starts_with(&format!("({name} "));
+        board.layers.iter().any(|layer| is_named(&layer.fluent))
     };
     let others: Vec<&str> = fluents
         .iter()

@@ -1,4 +1,4 @@
-//! Bodies that say less or more than they should: a variable that binds nothing, conditions that exclude each other.
+//! Suspicious bodies: a variable that occurs only once, conditions that exclude each other.
 
 use rustc_hash::FxHashMap;
 
@@ -14,8 +14,8 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     contradictions(outline, findings);
 }
 
-/// Variables that occur once in their rule. They bind nothing: either they mean "anything", or they are misspelt. One
-/// that stands alone in the head, in a negation or in `distinct` is unsafe, and that has been told.
+/// Variables that occur once in their rule. They bind nothing: either any value is allowed, or they are misspelt. One
+/// that occurs only in the head, in a negation or in `distinct` is unsafe, which another check reports.
 fn single_variables(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let mut counts: FxHashMap<SymbolId, u32> = FxHashMap::default();
     for (idx, rule) in outline.rules.iter().enumerate() {
@@ -63,8 +63,9 @@ fn single_finding(outline: &Outline<'_>, singles: &[(Span, SymbolId)]) -> Diagno
         .name(singles[0].1)
         .trim_start_matches('?')
         .to_owned();
-    let mut finding = Diagnostic::warning(Kind::SingleVariable, singles[0].0, message)
-        .help(format!("if anything will do there, say so by the name `?_{bare}`; otherwise look for a misspelling"));
+    let mut finding = Diagnostic::warning(Kind::SingleVariable, singles[0].0, message).help(
+        format!("rename it to `?_{bare}` if any value is allowed; otherwise check the spelling"),
+    );
     for &(span, _) in singles.iter().skip(1).take(5) {
         finding = finding.label(span, "");
     }
@@ -82,7 +83,7 @@ fn contradictions(outline: &Outline<'_>, findings: &mut Diagnostics) {
                     .help("compare two different terms, or delete the rule"),
             );
         }
-        // Only literals of the body itself: inside an `or` they may stand in different alternatives.
+        // Only literals of the body itself: inside an `or` they may be in different alternatives.
         if outline.uses(idx).iter().all(|usage| !usage.negated) {
             continue;
         }
@@ -101,10 +102,10 @@ fn contradictions(outline: &Outline<'_>, findings: &mut Diagnostics) {
             };
             if let Some(&other) = positive.get(outline.source.slice(atom.span)) {
                 let message =
-                    "the body asks for a literal and for its negation, so this rule never fires";
+                    "the body contains a literal and its negation, so this rule never fires";
                 findings.push(
                     Diagnostic::warning(Kind::NeverFires, *span, message)
-                        .label(other, "here it must hold")
+                        .label(other, "it must hold here")
                         .help("delete one of the two"),
                 );
             }
@@ -155,7 +156,7 @@ mod tests {
         check(
             "(<= (next a) (true b) (not (true b)))\n(<= (next a) (true (f ?x)) (distinct ?x ?x))",
             expect![[r#"
-                warning 1:23 never-fires: the body asks for a literal and for its negation, so this rule never fires
+                warning 1:23 never-fires: the body contains a literal and its negation, so this rule never fires
                 warning 2:28 never-fires: `distinct` of a term and itself never holds, so this rule never fires
             "#]],
         );

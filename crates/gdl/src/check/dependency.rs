@@ -1,5 +1,6 @@
-//! Dependency restrictions: `legal`, `goal` and `terminal` may not look at the moves being made, and `init`, `base`
-//! and `input` not at a state either. The path may lead through any number of relations, and is told.
+//! Dependency restrictions: `legal`, `goal` and `terminal` must not depend on the moves being made, and `init`, `base`
+//! and `input` not on a state either. The dependency may be indirect, through any number of relations; the finding
+//! shows the path.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,7 @@ use crate::check::outline::Outline;
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::symbol::Keyword;
 
-/// Adds a finding for each rule that begins a forbidden path.
+/// Adds a finding for each rule that starts a forbidden path.
 pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let moves = outline
         .keyword(Keyword::Does)
@@ -64,7 +65,7 @@ fn report(
     let mut finding = Diagnostic::error(
         Kind::Dependency,
         usage.atom.span,
-        format!("`{head}` must not depend on `{keyword}`: it is asked before {what} are known"),
+        format!("`{head}` must not depend on `{keyword}`: it is evaluated before {what} are known"),
     );
     if keyword == Keyword::True {
         finding.message =
@@ -89,17 +90,17 @@ fn report(
         path.push(next);
     }
     let help = match (head, keyword) {
-        (Keyword::Legal, _) => "say what is legal by `true` alone",
+        (Keyword::Legal, _) => "define legal moves by the state alone, with `true`",
         (Keyword::Goal | Keyword::Terminal, _) => {
-            "let `next` put what matters into a fluent, and ask for that with `true`"
+            "store the information in a fluent with `next`, and read it with `true`"
         }
         _ => "use facts and relations that do not depend on the state",
     };
     findings.push(finding.help(help));
 }
 
-/// Whether a path may lead through a relation: a keyword that cannot be a head or a condition is told elsewhere, and
-/// nothing further should be told because of it.
+/// Whether a path may lead through a relation: a keyword that cannot be a head or a condition is reported elsewhere, and
+/// must not cause further findings.
 fn is_passable(outline: &Outline<'_>, relation: usize) -> bool {
     let name = outline.relations[relation].name;
     match Keyword::of(name) {
@@ -112,9 +113,9 @@ fn is_passable(outline: &Outline<'_>, relation: usize) -> bool {
     }
 }
 
-/// Which relations depend on a target, and by which step: the next relation on the way and the rule that takes it.
+/// Which relations depend on a target, and by which step: the next relation on the path and the rule that uses it.
 struct Reach {
-    /// `None`: does not depend on it. `Some(None)`: is the target.
+    /// `None`: does not depend on the target. `Some(None)`: is the target.
     steps: Vec<Option<Option<(usize, usize)>>>,
     distances: Vec<u32>,
 }
@@ -165,42 +166,42 @@ mod tests {
     }
 
     #[test]
-    fn legal_goal_and_terminal_do_not_look_at_moves() {
+    fn legal_goal_and_terminal_must_not_depend_on_moves() {
         check(
             "(<= (legal a b) (does a c))\n(<= (goal a 1) (not (does a c)))\n(<= terminal (or q (does a c)))",
             expect![[r#"
-            error 1:17 dependency: `legal` must not depend on `does`: it is asked before the moves of this step are known
-            error 2:21 dependency: `goal` must not depend on `does`: it is asked before the moves of this step are known
-            error 3:20 dependency: `terminal` must not depend on `does`: it is asked before the moves of this step are known
-        "#]],
+                error 1:17 dependency: `legal` must not depend on `does`: it is evaluated before the moves of this step are known
+                error 2:21 dependency: `goal` must not depend on `does`: it is evaluated before the moves of this step are known
+                error 3:20 dependency: `terminal` must not depend on `does`: it is evaluated before the moves of this step are known
+            "#]],
         );
     }
 
     #[test]
-    fn nor_through_any_number_of_relations() {
+    fn indirect_dependencies_are_found() {
         check(
             "(<= (legal a b) (p a))\n(<= (p ?x) (q ?x))\n(<= (q ?x) (r ?x))\n(<= (r ?x) (does ?x m))",
             expect![[r#"
-            error 1:17 dependency: `legal` must not depend on `does`: it is asked before the moves of this step are known
-        "#]],
+                error 1:17 dependency: `legal` must not depend on `does`: it is evaluated before the moves of this step are known
+            "#]],
         );
     }
 
     #[test]
-    fn the_start_does_not_look_at_a_state_either() {
+    fn init_base_and_input_must_not_depend_on_a_state() {
         check(
             "(<= (init a) (true b))\n(<= (init a) (does b c))\n(<= (base a) (p b))\n(<= (input a b) (p b))\n(<= (p ?x) (true ?x))",
             expect![[r#"
-            error 1:14 dependency: `init` must not depend on `true`: it holds before there is a state
-            error 2:14 dependency: `init` must not depend on `does`: it is asked before the moves of this step are known
-            error 3:14 dependency: `base` must not depend on `true`: it holds before there is a state
-            error 4:17 dependency: `input` must not depend on `true`: it holds before there is a state
-        "#]],
+                error 1:14 dependency: `init` must not depend on `true`: it holds before there is a state
+                error 2:14 dependency: `init` must not depend on `does`: it is evaluated before the moves of this step are known
+                error 3:14 dependency: `base` must not depend on `true`: it holds before there is a state
+                error 4:17 dependency: `input` must not depend on `true`: it holds before there is a state
+            "#]],
         );
     }
 
     #[test]
-    fn a_misplaced_keyword_makes_no_second_finding() {
+    fn a_misplaced_keyword_gives_only_one_finding() {
         check(
             "(<= (true a) (does b c))\n(<= (legal a b) (true a))\n(<= (goal a 1) (next b))\n(<= (next b) (does a b))",
             expect![[""]],
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed() {
+    fn allowed_dependencies() {
         check(
             "(<= (legal a b) (true c))\n(<= (next a) (does b c) (p b))\n(<= (p ?x) (does ?x c))\n(<= (init a) (q b))\n(q b)\n(<= terminal (goal a 100))\n(<= (goal a 100) (legal a b))",
             expect![[""]],

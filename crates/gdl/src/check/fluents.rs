@@ -1,6 +1,6 @@
-//! Fluents that are asked for and never made true, and moves that are asked for and never legal: such rules never fire.
+//! Fluents that are used but never become true, and moves that are used but never legal: such rules never fire.
 //!
-//! Only the outermost name of a term is compared; what its arguments can be shows when variables are gone.
+//! Only the outermost name of a term is compared; the possible arguments are known only after grounding.
 
 use rustc_hash::FxHashSet;
 
@@ -29,13 +29,13 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     }
 }
 
-/// A keyword whose argument is asked for in bodies and made by other keywords in heads.
+/// A keyword whose argument is used in bodies and produced by other keywords in heads.
 struct Asked {
     keyword: Keyword,
-    /// Which argument.
+    /// The position of the argument.
     position: usize,
     makers: &'static [Keyword],
-    /// Says that nothing makes it.
+    /// The message if nothing produces it.
     phrase: fn(&str) -> String,
 }
 
@@ -58,7 +58,7 @@ impl Asked {
         }
     }
 
-    /// What heads can make.
+    /// The shapes that heads can produce.
     fn made(&self, outline: &Outline<'_>) -> Shapes {
         let mut shapes = Shapes::default();
         let makers = self.makers.iter();
@@ -97,7 +97,7 @@ impl Asked {
         ) {
             (Some(arity), _) => format!("elsewhere `{name}` has {}", arguments(arity)),
             (None, Some(other)) => format!("did you mean `{other}`?"),
-            (None, None) => "look for a misspelling, or delete what asks for it".to_owned(),
+            (None, None) => "check the spelling, or delete the condition".to_owned(),
         };
         let message = format!("{}, so {so}", (self.phrase)(&what));
         let span = usage.atom.args[self.position].span();
@@ -109,7 +109,7 @@ impl Asked {
 #[derive(Default)]
 struct Shapes {
     known: FxHashSet<Shape>,
-    /// A variable: any term can.
+    /// A variable occurs: any term is possible.
     any: bool,
 }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn fluents_and_moves_that_are_never_made() {
+    fn fluents_and_moves_that_never_occur() {
         check(
             "(init (cell 1))\n(<= (next done) (true (cel 1)) (true (cell 1 2)) (not (true over)))\n(legal a (mark 1))\n(<= (next done) (does a (mrak 1)))",
             expect![[r#"
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_fluent_makes_anything() {
+    fn a_variable_fluent_may_be_any_term() {
         check(
             "(<= (next ?f) (keeps ?f)) (keeps a)\n(<= (next b) (true c))",
             expect![[""]],

@@ -5,8 +5,8 @@ use crate::check::outline::Outline;
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::symbol::Keyword;
 
-/// Adds a finding for each `goal` head whose value is written down and no integer 0..=100. Values that are variables
-/// show themselves only in play.
+/// Adds a finding for each `goal` head with a constant value that is not an integer from 0 to 100. The values of
+/// variables are known only in play.
 pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let Some(goal) = outline.keyword(Keyword::Goal) else {
         return;
@@ -28,7 +28,7 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     }
 }
 
-/// What is wrong with the value, if anything.
+/// The error in a value, if any.
 fn fault(text: &str) -> Option<&'static str> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_digits(text) {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_integer_from_0_to_100() {
+    fn invalid_goal_values() {
         check(
             "(goal a 101)\n(goal a -1)\n(goal a 50.5)\n(goal a win)\n(goal a (f 1))\n(goal a +5)\n(<= (goal a 1e2) p)\n(goal a 99999999999999999999)",
             expect![[r#"
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is() {
+    fn valid_goal_values() {
         check(
             "(goal a 0)\n(goal a 100)\n(<= (goal ?r ?v) (score ?r ?v))\n(goal a 050)",
             expect![[""]],

@@ -1,10 +1,11 @@
-//! Rules as written → checked [`Rules`], or everything that is wrong with them.
+//! The checker: rules as written → checked [`Rules`], or all findings.
 //!
-//! One file per question, each a function that adds findings; all of them run, so that an author sees everything at
-//! once. Errors are what cannot play; what the GDL specification forbids but the reference systems play is a warning.
+//! There is one file per check, each with a function that adds findings; all of them run, so that an author sees
+//! everything at once. A game that cannot be played gets an error; a violation of the GDL specification that the
+//! reference systems accept gets a warning.
 //!
-//! - Love, Hinrichs, Haley, Schkufza and Genesereth 2008, General Game Playing: Game Description Language
-//!   Specification (the well-formedness rules)
+//! - Love, Hinrichs, Haley, Schkufza and Genesereth 2008, General Game Playing: Game Description Language Specification
+//!   (the well-formedness rules)
 
 mod bodies;
 mod dependency;
@@ -28,7 +29,8 @@ use crate::symbol::Keyword;
 
 use outline::Outline;
 
-/// Checks a description. The error case holds every finding, warnings too; with success, see [`Rules::warnings`].
+/// Checks a description. In the error case the result has all findings, including warnings; on success, see
+/// [`Rules::warnings`].
 ///
 /// ```
 /// let sheet = b"(role you) (legal you go) (goal you 100) (<= terminal (true over)) (<= (next over) (does you go))";
@@ -40,7 +42,7 @@ use outline::Outline;
 /// All findings, if one of them is an error.
 pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
     let mut findings = description.findings.clone();
-    // Where rules could not be read, what is missing or unused is not known: only judge what is there.
+    // If rules could not be read, it is unknown what is missing or unused: check only what is there.
     let is_complete = !findings.has_errors();
     let outline = Outline::new(description);
     keywords::check(&outline, &mut findings);
@@ -83,7 +85,7 @@ fn roles(rules: &[Rule]) -> Vec<Term> {
     facts.map(|rule| rule.head.args[0].clone()).collect()
 }
 
-/// Removes rules that stand twice: a second `role` fact must not make a second role.
+/// Removes duplicate rules: a second `role` fact must not make a second role.
 fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &mut Diagnostics) {
     let mut seen = FxHashSet::default();
     let is_new: Vec<bool> = rules
@@ -104,14 +106,14 @@ fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &
         keep
     });
     for (relation, span) in duplicates {
-        // `names` has said more of a role that stands twice.
+        // `names` reports duplicate roles in more detail.
         if relation != RelationId::ROLE {
             let what = if description.source.slice(span).contains("<=") {
                 "rule"
             } else {
                 "fact"
             };
-            let message = format!("this {what} stands in the file twice");
+            let message = format!("this {what} occurs twice");
             findings.push(
                 Diagnostic::warning(Kind::DuplicateRule, span, message).help("delete one of them"),
             );
@@ -119,7 +121,7 @@ fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &
     }
 }
 
-/// Whether a name may be a misspelling of another: one letter off for short names, two for long ones.
+/// Whether a name may be a misspelling of another: one letter different for short names, two for long ones.
 fn is_alike(name: &str, other: &str) -> bool {
     let length = name.len().min(other.len());
     let bound = if length >= 6 { 2 } else { 1 };

@@ -1,5 +1,5 @@
-//! Names that do not fit together: misspelt, undefined, unused, in two spellings or two arities. All of these play, so all
-//! are warnings, but most of them are mistakes.
+//! Inconsistent names: misspelt, undefined, unused, with two spellings or two arities. The game can still be played, so
+//! all of these are warnings, but most of them are mistakes.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,12 +10,12 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
-/// For no more undefined names than these a similar name is looked for: a sheet of strangers may have a million.
+/// Maximum number of undefined names for which a similar name is searched: an untrusted sheet may have a million.
 const MOST_GUESSES: u32 = 50;
-/// And no more names than these are compared with keywords or with each other.
+/// Maximum number of names that are compared with keywords or with each other.
 const MOST_NAMES: usize = 10_000;
 
-/// Adds findings; where rules could not be read (`is_complete` is false), nothing is said of what is missing.
+/// Adds findings; if rules could not be read (`is_complete` is false), missing names are not reported.
 pub(super) fn check(outline: &Outline<'_>, is_complete: bool, findings: &mut Diagnostics) {
     let vocabulary = Vocabulary::new(outline);
     relation_arities(outline, findings);
@@ -63,20 +63,22 @@ fn arity_finding(
     let name = outline.name(name);
     let line = outline.source.line(first.start);
     let message = format!(
-        "the {what} `{name}` has {} here, but {before} where it first stands, on line {line}",
+        "the {what} `{name}` has {} here, but {before} at its first occurrence, on line {line}",
         arguments(now)
     );
     Diagnostic::warning(Kind::Arity, span, message)
         .label(first, arguments(before))
-        .help(format!("they are read as two different {what}s; give one of them another name if that is not meant"))
+        .help(format!(
+            "they are read as two different {what}s; rename one of them if that is not intended"
+        ))
 }
 
-/// Where the names of constants and functions stand first.
+/// The first occurrences of the names of constants and functions.
 struct Vocabulary<'a> {
     outline: &'a Outline<'a>,
-    /// First place of each symbol, in the order of their ids.
+    /// First span of each symbol, in the order of ids.
     places: Vec<Option<Span>>,
-    /// Arities of each function in order of appearance, with the first place of each; constants have none.
+    /// Arities of each function in order of appearance, with the first span of each; constants have none.
     functions: FxHashMap<SymbolId, Vec<(usize, Span)>>,
 }
 
@@ -172,14 +174,14 @@ impl<'a> Vocabulary<'a> {
                 findings.push(
                     Diagnostic::warning(Kind::Capitalisation, place(symbol), message)
                         .label(place(first), "the other spelling")
-                        .help("use one spelling; some systems ignore case and would take them for the same"),
+                        .help("use one spelling; some systems ignore case and treat them as the same name"),
                 );
             }
         }
     }
 }
 
-/// Relations that look like a misspelt keyword: nearly its name, its arity, and either nothing uses or nothing defines them.
+/// Relations that look like a misspelt keyword: a similar name, the right arity, and either no use or no definition.
 fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHashSet<usize> {
     let mut misspelt = FxHashSet::default();
     for (idx, relation) in outline.relations.iter().enumerate().take(MOST_NAMES) {
@@ -197,7 +199,7 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
             (outline.first_use(idx).atom.span, "defines")
         };
         misspelt.insert(idx);
-        let message = format!("`{name}` is no keyword, and nothing {nothing} it");
+        let message = format!("`{name}` is not a keyword, and nothing {nothing} it");
         findings.push(
             Diagnostic::warning(Kind::MisspeltKeyword, span, message)
                 .help(format!("did you mean `{keyword}`?")),
@@ -229,7 +231,7 @@ fn meant(name: &str, arity: usize, as_head: bool) -> Option<Keyword> {
     Keyword::ALL.into_iter().find(fits)
 }
 
-/// What other languages write for a keyword.
+/// Notations of other languages for a keyword.
 fn signs(keyword: Keyword) -> &'static [&'static str] {
     match keyword {
         Keyword::Arrow => &[
@@ -241,7 +243,7 @@ fn signs(keyword: Keyword) -> &'static [&'static str] {
     }
 }
 
-/// Relations that bodies use and nothing defines: they never hold.
+/// Relations that are used but not defined: they never hold.
 fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Diagnostics) {
     let mut n_told = 0;
     for (idx, relation) in outline.relations.iter().enumerate() {
@@ -274,7 +276,7 @@ fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut 
             .and_then(|()| similar(outline, idx, &name))
         {
             Some(other) => finding.help(format!("did you mean `{other}`?")),
-            None => finding.help("define it by a rule or a fact, or look for a misspelling"),
+            None => finding.help("define it with a rule or a fact, or check the spelling"),
         };
         findings.push(finding);
         if findings.is_full() {
@@ -283,7 +285,7 @@ fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut 
     }
 }
 
-/// A defined relation with nearly this name.
+/// A defined relation with a similar name.
 fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<String> {
     let defined = outline
         .relations
@@ -300,7 +302,7 @@ fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<String> {
         .find(|other| is_alike(name, other))
 }
 
-/// Relations that nothing uses, directly or through others, for playing.
+/// Relations that are not needed for playing, directly or through others.
 fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Diagnostics) {
     let is_root = |relation: usize| {
         Keyword::of(outline.relations[relation].name)
@@ -371,10 +373,10 @@ mod tests {
             "(next p)\n(<= (next q) (at a b) (at a b c))\n(init (cell 1))\n(init (cell 1 2))\n(on a b)\n(<= (next r) (on a) (on a b))",
             expect![[r#"
                 warning 2:14 undefined: nothing defines `at` with 2 arguments, so this rule never fires
-                warning 2:23 arity: the relation `at` has 3 arguments here, but 2 where it first stands, on line 2
+                warning 2:23 arity: the relation `at` has 3 arguments here, but 2 at its first occurrence, on line 2
                 warning 2:23 undefined: nothing defines `at` with 3 arguments, so this rule never fires
-                warning 4:7 arity: the function `cell` has 2 arguments here, but 1 where it first stands, on line 3
-                warning 6:14 arity: the relation `on` has 1 argument here, but 2 where it first stands, on line 5
+                warning 4:7 arity: the function `cell` has 2 arguments here, but 1 at its first occurrence, on line 3
+                warning 6:14 arity: the relation `on` has 1 argument here, but 2 at its first occurrence, on line 5
                 warning 6:14 undefined: nothing defines `on` with 1 argument, so this rule never fires
             "#]],
         );
@@ -400,22 +402,22 @@ mod tests {
         check(
             "(intit (step 1))\n(<= (lega a b) (true (step 1)))\n(<= (next (step 2)) (ture (step 1)) (doess a b))\n(<= (nxt (step 3)) (true (step 1)))\n(<= (next (step 4)) (nto p) (disctinct a b))\n(=> (next (step 5)) (!= a b))\n(<= (next (step 6)) (!= a b) (~ p))",
             expect![[r#"
-                warning 1:1 misspelt-keyword: `intit` is no keyword, and nothing uses it
-                warning 2:5 misspelt-keyword: `lega` is no keyword, and nothing uses it
-                warning 3:21 misspelt-keyword: `ture` is no keyword, and nothing defines it
-                warning 3:37 misspelt-keyword: `doess` is no keyword, and nothing defines it
-                warning 4:5 misspelt-keyword: `nxt` is no keyword, and nothing uses it
-                warning 5:21 misspelt-keyword: `nto` is no keyword, and nothing defines it
-                warning 5:29 misspelt-keyword: `disctinct` is no keyword, and nothing defines it
-                warning 6:1 misspelt-keyword: `=>` is no keyword, and nothing uses it
-                warning 7:21 misspelt-keyword: `!=` is no keyword, and nothing defines it
-                warning 7:30 misspelt-keyword: `~` is no keyword, and nothing defines it
+                warning 1:1 misspelt-keyword: `intit` is not a keyword, and nothing uses it
+                warning 2:5 misspelt-keyword: `lega` is not a keyword, and nothing uses it
+                warning 3:21 misspelt-keyword: `ture` is not a keyword, and nothing defines it
+                warning 3:37 misspelt-keyword: `doess` is not a keyword, and nothing defines it
+                warning 4:5 misspelt-keyword: `nxt` is not a keyword, and nothing uses it
+                warning 5:21 misspelt-keyword: `nto` is not a keyword, and nothing defines it
+                warning 5:29 misspelt-keyword: `disctinct` is not a keyword, and nothing defines it
+                warning 6:1 misspelt-keyword: `=>` is not a keyword, and nothing uses it
+                warning 7:21 misspelt-keyword: `!=` is not a keyword, and nothing defines it
+                warning 7:30 misspelt-keyword: `~` is not a keyword, and nothing defines it
             "#]],
         );
     }
 
     #[test]
-    fn names_like_keywords_that_are_used_and_defined_are_no_misspelling() {
+    fn names_like_keywords_that_are_used_and_defined_are_not_misspelt() {
         check(
             "(<= (goals a 1) (true b))\n(<= (next c) (goals a 1))\n(roles x)\n(<= (next d) (roles x))",
             expect![""],

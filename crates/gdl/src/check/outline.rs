@@ -1,6 +1,6 @@
-//! A description with its relations numbered: what defines each and what uses it.
+//! A description with its relations numbered: what defines each relation and what uses it.
 //!
-//! Made once and read by all checks.
+//! It is made once and used by all checks.
 
 use rustc_hash::FxHashMap;
 
@@ -22,9 +22,9 @@ pub(super) struct Use<'a> {
 pub(super) struct Relation {
     pub(super) name: SymbolId,
     pub(super) arity: usize,
-    /// Rules whose head it is.
+    /// Rules with this relation as their head.
     pub(super) heads: Vec<u32>,
-    /// Rules in whose bodies it occurs, once per occurrence.
+    /// Rules with this relation in their bodies, once per occurrence.
     pub(super) users: Vec<u32>,
     /// The first of these occurrences.
     first_use: u32,
@@ -114,7 +114,7 @@ impl<'a> Outline<'a> {
             .copied()
     }
 
-    /// What a rule's body uses, in order.
+    /// The relations that a rule's body uses, in order.
     pub(super) fn uses(&self, rule: usize) -> &[Use<'a>] {
         let start = if rule == 0 {
             0
@@ -124,7 +124,7 @@ impl<'a> Outline<'a> {
         &self.uses[start..self.use_ends[rule] as usize]
     }
 
-    /// Where a relation that bodies use is used first.
+    /// The first use of a relation that occurs in a body.
     pub(super) fn first_use(&self, relation: usize) -> &Use<'a> {
         &self.uses[self.relations[relation].first_use as usize]
     }

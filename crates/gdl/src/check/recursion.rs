@@ -1,9 +1,9 @@
 //! The recursion restriction, which keeps the number of facts finite although terms may nest.
 //!
-//! In a rule `p(…) ← …, q(v1 … vk), …` where q depends on p, each vi must be without variables, or be an argument of
-//! the head, or occur in a positive literal that does not depend on p. Sheets that break it and still end exist; what
-//! surely does not end is a rule that wraps a variable of its recursive literal in a function and binds it nowhere
-//! else: every round makes larger terms.
+//! In a rule `p(…) ← …, q(v1 … vk), …` where q depends on p, each vi must be ground, or be an argument of the head, or
+//! occur in a positive literal that does not depend on p. Some sheets violate it and still terminate. A rule that wraps
+//! a variable of its recursive literal in a function and binds it nowhere else never terminates: every application
+//! makes larger terms.
 
 use rustc_hash::FxHashSet;
 
@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::graph::components;
 use crate::symbol::{Keyword, SymbolId};
 
-/// Adds a finding for each rule that breaks the restriction.
+/// Adds a finding for each rule that violates the restriction.
 pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let component = relation_components(outline);
     for rule in 0..outline.rules.len() {
@@ -33,7 +33,7 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             });
         }
         let head = &outline.rules[rule].head;
-        // A rule that only passes on what it is given and never wraps is finite; the first bad literal tells.
+        // A rule that only passes on its arguments and never wraps them is finite; the first bad literal is reported.
         for usage in uses.iter().filter(is_recursive) {
             let Some(arg) = usage
                 .atom
@@ -53,16 +53,16 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     }
 }
 
-/// Components of the graph that leads from each relation to those that its rules use.
+/// Strongly connected components of the graph from each relation to those that its rules use.
 pub(super) fn relation_components(outline: &Outline<'_>) -> Vec<u32> {
     let mut successors: Vec<Vec<u32>> = vec![Vec::new(); outline.relations.len()];
     for rule in 0..outline.rules.len() {
-        let of_head = &mut successors[outline.heads[rule]];
-        of_head.extend(outline.uses(rule).iter().map(|usage| usage.relation as u32));
+        let targets = &mut successors[outline.heads[rule]];
+        targets.extend(outline.uses(rule).iter().map(|usage| usage.relation as u32));
     }
-    for of_head in &mut successors {
-        of_head.sort_unstable();
-        of_head.dedup();
+    for targets in &mut successors {
+        targets.sort_unstable();
+        targets.dedup();
     }
     components(
         successors.len(),
@@ -74,10 +74,10 @@ pub(super) fn relation_components(outline: &Outline<'_>) -> Vec<u32> {
 fn is_restricted(arg: &Term, head: &Atom, guards: &FxHashSet<SymbolId>) -> bool {
     let mut is_guarded = true;
     arg.for_each_variable(&mut |name, _| is_guarded &= guards.contains(&name));
-    is_guarded || head.args.iter().any(|of_head| same(of_head, arg))
+    is_guarded || head.args.iter().any(|head_arg| same(head_arg, arg))
 }
 
-/// A variable of the recursive literal that stands deeper in the head than there, and that nothing else binds.
+/// A variable of the recursive literal that is nested deeper in the head than there, and that nothing else binds.
 fn grows(usage: &Use<'_>, head: &Atom, guards: &FxHashSet<SymbolId>) -> Option<SymbolId> {
     if usage.negated {
         return None;
@@ -92,7 +92,7 @@ fn grows(usage: &Use<'_>, head: &Atom, guards: &FxHashSet<SymbolId>) -> Option<S
     found
 }
 
-/// How many functions stand around a variable, at most; -1 where it does not occur.
+/// The maximum number of functions around a variable; -1 if it does not occur.
 fn depth_in(atom: &Atom, name: SymbolId) -> i32 {
     fn depth(term: &Term, name: SymbolId) -> i32 {
         match term {
@@ -111,7 +111,7 @@ fn depth_in(atom: &Atom, name: SymbolId) -> i32 {
         .unwrap_or(-1)
 }
 
-/// Equal but for spans.
+/// Equality that ignores spans.
 fn same(left: &Term, right: &Term) -> bool {
     match (left, right) {
         (Term::Variable(left, _), Term::Variable(right, _))
@@ -132,19 +132,19 @@ fn unbounded(outline: &Outline<'_>, rule: usize, variable: SymbolId) -> Diagnost
     let head = &outline.rules[rule].head;
     let (relation, variable) = (outline.name(head.name), outline.name(variable));
     let message = format!(
-        "`{relation}` never ends: each round of this recursive rule builds a larger term around `{variable}`"
+        "the recursion of `{relation}` never ends: each application of this rule builds a larger term around `{variable}`"
     );
     Diagnostic::error(Kind::UnboundedRecursion, head.span, message)
-        .help(format!("bind `{variable}` by a literal that does not depend on `{relation}`, so that there is an end"))
+        .help(format!("bind `{variable}` with a literal that does not depend on `{relation}`, so that the recursion ends"))
 }
 
 fn restricted(outline: &Outline<'_>, rule: usize, arg: &Term) -> Diagnostic {
     let relation = outline.name(outline.rules[rule].head.name);
     let message = format!(
-        "recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `{relation}`"
+        "recursion restriction: this argument is neither an argument of the head nor bound by a literal that does not depend on `{relation}`"
     );
     Diagnostic::warning(Kind::RecursionRestriction, arg.span(), message).help(
-        "strict GDL forbids it, because such rules may never end; other systems may refuse it",
+        "strict GDL forbids it, because such rules may never terminate; other systems may reject it",
     )
 }
 
@@ -172,19 +172,19 @@ mod tests {
         check(
             "(<= (p (s ?x)) (p ?x))",
             expect![[r#"
-            error 1:5 unbounded-recursion: `p` never ends: each round of this recursive rule builds a larger term around `?x`
-        "#]],
+                error 1:5 unbounded-recursion: the recursion of `p` never ends: each application of this rule builds a larger term around `?x`
+            "#]],
         );
         check(
             "(<= (p ?x) (q ?x))\n(<= (q (s ?x)) (p ?x))",
             expect![[r#"
-            error 2:5 unbounded-recursion: `q` never ends: each round of this recursive rule builds a larger term around `?x`
-        "#]],
+                error 2:5 unbounded-recursion: the recursion of `q` never ends: each application of this rule builds a larger term around `?x`
+            "#]],
         );
     }
 
     #[test]
-    fn a_guard_bounds_it() {
+    fn a_guard_bounds_the_recursion() {
         check(
             "(<= (p (s ?x)) (p ?x) (small ?x))\n(<= (r ?x (f ?x)) (r ?x a) (d ?x))",
             expect![[""]],
@@ -196,33 +196,33 @@ mod tests {
         check(
             "(<= (p (s ?x) ?z) (p ?x ?_y) (small ?x) (q ?z))",
             expect![[r#"
-                warning 1:25 recursion-restriction: recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `p`
+                warning 1:25 recursion-restriction: recursion restriction: this argument is neither an argument of the head nor bound by a literal that does not depend on `p`
             "#]],
         );
     }
 
     #[test]
-    fn unwrapping_ends() {
+    fn unwrapping_terminates() {
         check(
             "(<= (p ?x) (p (s ?x)))",
             expect![[r#"
-            warning 1:15 recursion-restriction: recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `p`
-        "#]],
+                warning 1:15 recursion-restriction: recursion restriction: this argument is neither an argument of the head nor bound by a literal that does not depend on `p`
+            "#]],
         );
     }
 
     #[test]
-    fn what_breaks_the_restriction_and_still_ends() {
+    fn violations_that_still_terminate() {
         check(
             "(<= (path ?x ?z) (path ?x ?y) (path ?y ?z))",
             expect![[r#"
-            warning 1:27 recursion-restriction: recursion restriction: this argument is neither one of the head's nor bound by a literal that does not depend on `path`
-        "#]],
+                warning 1:27 recursion-restriction: recursion restriction: this argument is neither an argument of the head nor bound by a literal that does not depend on `path`
+            "#]],
         );
     }
 
     #[test]
-    fn what_keeps_the_restriction() {
+    fn rules_that_satisfy_the_restriction() {
         check(
             "(<= (path ?x ?z) (path ?x ?y) (edge ?y ?z))\n(<= (n ?x) (n ?x))",
             expect![[""]],
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn keyword_relations_recur_through_the_state_only() {
+    fn keyword_relations_are_recursive_only_through_the_state() {
         check("(<= (next (step (s ?x))) (true (step ?x)))", expect![[""]]);
     }
 }

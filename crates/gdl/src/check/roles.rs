@@ -1,4 +1,4 @@
-//! Roles: each declared once, used only if declared, and with something to do and to win. All of these are warnings.
+//! Roles: each must be declared once, used only if declared, and have moves and goals. All findings are warnings.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,20 +17,20 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let mut declared: FxHashMap<&str, Span> = FxHashMap::default();
     for &rule in &outline.relations[role].heads {
         let rule = &outline.rules[rule as usize];
-        // Anything but a fact about a name is an error that has been told.
+        // Everything except a fact about a name is an error that has been reported.
         if !rule.body.is_empty() || matches!(rule.head.args[0], Term::Variable(..)) {
             continue;
         }
         let span = rule.head.args[0].span();
         if let Some(&first) = declared.get(outline.source.slice(span)) {
             let message = format!(
-                "the role `{}` is declared twice; it is still one role",
+                "the role `{}` is declared twice; it counts as one role",
                 outline.source.slice(span)
             );
             findings.push(
                 Diagnostic::warning(Kind::DuplicateRole, span, message)
                     .label(first, "first here")
-                    .help("delete one of them"),
+                    .help("delete one of the declarations"),
             );
         } else {
             declared.insert(outline.source.slice(span), span);
@@ -63,7 +63,7 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
                 continue;
             }
             let message = format!(
-                "`{}` is not declared as a role, so this never matters",
+                "`{}` is not declared as a role, so this has no effect",
                 outline.name(*name)
             );
             let mut names: Vec<&&str> = declared.keys().collect();
@@ -81,7 +81,7 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
     }
 }
 
-/// Roles that no head of a keyword speaks of.
+/// Roles that do not occur in any head of a keyword.
 fn idle_roles(
     outline: &Outline<'_>,
     keyword: Keyword,
@@ -148,12 +148,12 @@ mod tests {
         check(
             "(role a)\n(role a)\n(role b)\n(legal a go)\n(legal c go)\n(goal a 1)\n(<= (next x) (does alpha go))",
             expect![[r#"
-            warning 2:7 duplicate-role: the role `a` is declared twice; it is still one role
-            warning 3:7 missing-keyword: no `legal` rule gives the role `b` a move
-            warning 3:7 missing-keyword: no `goal` rule gives the role `b` a goal value
-            warning 5:8 undeclared-role: `c` is not declared as a role, so this never matters
-            warning 7:20 undeclared-role: `alpha` is not declared as a role, so this never matters
-        "#]],
+                warning 2:7 duplicate-role: the role `a` is declared twice; it counts as one role
+                warning 3:7 missing-keyword: no `legal` rule gives the role `b` a move
+                warning 3:7 missing-keyword: no `goal` rule gives the role `b` a goal value
+                warning 5:8 undeclared-role: `c` is not declared as a role, so this has no effect
+                warning 7:20 undeclared-role: `alpha` is not declared as a role, so this has no effect
+            "#]],
         );
     }
 

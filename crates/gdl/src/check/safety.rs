@@ -1,8 +1,8 @@
-//! Safety: every variable of a head, a negation or a `distinct` is bound by a positive literal of the body.
+//! Safety: every variable of a head, a negation or a `distinct` must be bound by a positive literal of the body.
 //!
-//! In an `or`, every alternative must bind it. `(not (distinct ?x t))` binds `?x` once `t` is bound. One leniency,
-//! because real sheets and all reference systems have it: a variable that stands where a role is expected and that
-//! nothing binds ranges over the roles. That is a warning, and [`crate::lower`] adds the `role` literal.
+//! In an `or`, every alternative must bind it. `(not (distinct ?x t))` binds `?x` if `t` is bound. There is one
+//! exception, because real sheets and all reference systems have it: an unbound variable in the position of a role
+//! ranges over the roles. This gives a warning, and [`crate::lower`] adds the `role` literal.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,7 +14,7 @@ use crate::symbol::{Keyword, SymbolId};
 
 type Variables = FxHashSet<SymbolId>;
 
-/// Adds findings; gives back, per rule, the variables that range over the roles.
+/// Adds findings; returns, per rule, the variables that range over the roles.
 pub(super) fn check(
     outline: &Outline<'_>,
     findings: &mut Diagnostics,
@@ -90,7 +90,7 @@ struct Signed<'a> {
     negated: bool,
 }
 
-/// What a signed literal says.
+/// The meaning of a signed literal.
 enum View<'a> {
     Atom(&'a Atom, bool),
     Distinct(&'a Term, &'a Term),
@@ -126,7 +126,7 @@ impl<'a> Signed<'a> {
     }
 }
 
-/// Variables bound so far: by this conjunction and by those around it.
+/// The variables bound so far: by this conjunction and by those around it.
 #[derive(Default)]
 struct Scope<'a> {
     own: Variables,
@@ -157,7 +157,7 @@ impl Scope<'_> {
         loop {
             let before = self.own.len();
             conjunction.iter().for_each(|signed| self.bind(*signed));
-            // Only equalities can gain from another round; going back and forth, chains of them need few.
+            // Only equalities can profit from another round; by alternating directions, chains of them need few.
             if self.own.len() == before || !has_equality {
                 return;
             }
@@ -190,7 +190,7 @@ impl Scope<'_> {
         }
     }
 
-    /// What every one of the alternatives binds.
+    /// The variables that every alternative binds.
     fn common(&self, alternatives: &[Signed<'_>]) -> Variables {
         let mut common: Option<Variables> = None;
         for alternative in alternatives {
@@ -276,7 +276,7 @@ impl UnsafeUses {
     }
 }
 
-/// Variables that stand where a role is expected.
+/// Variables in the position of a role.
 fn role_variables(rule: &Rule) -> Variables {
     let mut roles = Variables::default();
     let mut look = |atom: &Atom| {
@@ -303,7 +303,7 @@ fn role_variables(rule: &Rule) -> Variables {
 fn role_finding(outline: &Outline<'_>, unsafe_use: &UnsafeUse) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
     let message =
-        format!("nothing in the body binds the role variable `{name}`; it is read as every role");
+        format!("the role variable `{name}` is not bound in the body; it ranges over all roles");
     Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message)
         .help(format!("add `(role {name})` to the body"))
 }
@@ -313,13 +313,13 @@ fn unsafe_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) ->
     if rule.body.is_empty() {
         let is_init = Keyword::of(rule.head.name) == Some(Keyword::Init);
         let why = if is_init {
-            "the initial state must be without variables"
+            "the initial state must not contain variables"
         } else {
-            "a fact holds for one thing only"
+            "facts must not contain variables"
         };
-        let message = format!("the variable `{name}` stands in a fact: {why}");
+        let message = format!("the variable `{name}` occurs in a fact: {why}");
         return Diagnostic::error(Kind::FactVariable, unsafe_use.span, message).help(format!(
-            "write a rule whose body says what `{name}` may be, or put a constant in its place"
+            "write a rule whose body binds `{name}`, or replace it with a constant"
         ));
     }
     let (kind, place) = match unsafe_use.context {
@@ -329,16 +329,15 @@ fn unsafe_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) ->
     };
     let why = match elsewhere(rule, unsafe_use.name) {
         Elsewhere::SomeAlternatives => "not every alternative of the `or` binds it",
-        Elsewhere::Nowhere => "no positive literal of the body binds it",
+        Elsewhere::Nowhere => "it occurs in no positive literal of the body",
         Elsewhere::NegatedOnly => {
-            "in the body it stands only inside `not` or `distinct`, which bind nothing"
+            "in the body it occurs only inside `not` or `distinct`, which do not bind variables"
         }
     };
     let message =
-        format!("unsafe rule: the variable `{name}` of {place} could be anything, because {why}");
-    Diagnostic::error(kind, unsafe_use.span, message).help(format!(
-        "add a positive literal that says what `{name}` may be"
-    ))
+        format!("unsafe rule: the variable `{name}` in {place} is not bound, because {why}");
+    Diagnostic::error(kind, unsafe_use.span, message)
+        .help(format!("add a positive literal that binds `{name}`"))
 }
 
 enum Elsewhere {
@@ -392,11 +391,11 @@ mod tests {
         check(
             "(<= (p ?x) (q ?y))\n(<= (p ?x) (not (q ?x)))\n(<= (p ?x) (distinct ?x a))\n(<= (p (f ?x)) q)",
             expect![[r#"
-            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because no positive literal of the body binds it
-            error 2:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-            error 3:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-            error 4:11 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because no positive literal of the body binds it
-        "#]],
+                error 1:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because it occurs in no positive literal of the body
+                error 2:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+                error 3:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+                error 4:11 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because it occurs in no positive literal of the body
+            "#]],
         );
         check(
             "(<= (p ?x) (not (q ?x)) (r ?x))\n(<= (p (f ?x) ?x) (q (g ?x)))",
@@ -405,14 +404,14 @@ mod tests {
     }
 
     #[test]
-    fn so_do_those_of_negations_and_inequalities() {
+    fn variables_of_negations_and_inequalities_need_one_too() {
         check(
             "(<= p (not (q ?x)))\n(<= p (q ?y) (distinct ?x ?y))\n(<= p (not (q ?x)) (q ?y))",
             expect![[r#"
-            error 1:15 unsafe-negation: unsafe rule: the variable `?x` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-            error 2:24 unsafe-distinct: unsafe rule: the variable `?x` of `distinct` could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-            error 3:15 unsafe-negation: unsafe rule: the variable `?x` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-        "#]],
+                error 1:15 unsafe-negation: unsafe rule: the variable `?x` in a negated literal is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+                error 2:24 unsafe-distinct: unsafe rule: the variable `?x` in `distinct` is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+                error 3:15 unsafe-negation: unsafe rule: the variable `?x` in a negated literal is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+            "#]],
         );
         check(
             "(<= p (not (q ?x)) (distinct ?x ?y) (r ?x ?y))",
@@ -425,10 +424,10 @@ mod tests {
         check(
             "(p ?x)\n(init (cell ?x))\n(<= (q ?x))",
             expect![[r#"
-            error 1:4 fact-variable: the variable `?x` stands in a fact: a fact holds for one thing only
-            error 2:13 fact-variable: the variable `?x` stands in a fact: the initial state must be without variables
-            error 3:8 fact-variable: the variable `?x` stands in a fact: a fact holds for one thing only
-        "#]],
+                error 1:4 fact-variable: the variable `?x` occurs in a fact: facts must not contain variables
+                error 2:13 fact-variable: the variable `?x` occurs in a fact: the initial state must not contain variables
+                error 3:8 fact-variable: the variable `?x` occurs in a fact: facts must not contain variables
+            "#]],
         );
     }
 
@@ -437,9 +436,9 @@ mod tests {
         check(
             "(<= (p ?x) (or (q ?x) r))\n(<= (p ?x) (or (q ?x) (and (r ?x) (not (s ?y)))))",
             expect![[r#"
-            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because not every alternative of the `or` binds it
-            error 2:43 unsafe-negation: unsafe rule: the variable `?y` of a negated literal could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-        "#]],
+                error 1:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because not every alternative of the `or` binds it
+                error 2:43 unsafe-negation: unsafe rule: the variable `?y` in a negated literal is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+            "#]],
         );
         check(
             "(<= (p ?x) (or (q ?x) (and r (s ?x))))\n(<= (p ?x) (or (q ?x) (or (r ?x) (s ?x))))",
@@ -460,8 +459,8 @@ mod tests {
         check(
             "(<= p (or (q ?x) (not (r ?x))))",
             expect![[r#"
-            error 1:26 unsafe-negation: unsafe rule: the variable `?x` of a negated literal could be anything, because not every alternative of the `or` binds it
-        "#]],
+                error 1:26 unsafe-negation: unsafe rule: the variable `?x` in a negated literal is not bound, because not every alternative of the `or` binds it
+            "#]],
         );
     }
 
@@ -470,8 +469,8 @@ mod tests {
         check(
             "(<= (p ?x) (or (q ?x) (or (r ?x) (and s (or t (u ?x))))))",
             expect![[r#"
-            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because not every alternative of the `or` binds it
-        "#]],
+                error 1:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because not every alternative of the `or` binds it
+            "#]],
         );
     }
 
@@ -484,19 +483,19 @@ mod tests {
         check(
             "(<= (p ?x) (not (distinct ?x ?y)))",
             expect![[r#"
-            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-            error 1:30 unsafe-distinct: unsafe rule: the variable `?y` of `distinct` could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-        "#]],
+                error 1:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+                error 1:30 unsafe-distinct: unsafe rule: the variable `?y` in `distinct` is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+            "#]],
         );
     }
 
     #[test]
-    fn a_negated_or_binds_nothing_but_by_its_double_negations() {
+    fn a_negated_or_binds_only_through_double_negations() {
         check(
             "(<= (p ?x) (not (or (q ?x) r)))",
             expect![[r#"
-            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-        "#]],
+                error 1:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+            "#]],
         );
         check("(<= (p ?x) (not (or (not (q ?x)) r)))", expect![[""]]);
     }
@@ -506,17 +505,17 @@ mod tests {
         check(
             "(<= (legal ?r wait) (true idle))\n(<= (goal ?r 0) (not (won ?r)))\n(legal ?r go)\n(<= p (not (does ?r m)))\n(<= (input ?r m) q)",
             expect![[r#"
-            warning 1:12 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
-            warning 2:11 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
-            warning 3:8 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
-            warning 4:18 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
-            warning 5:12 role-variable: nothing in the body binds the role variable `?r`; it is read as every role
-        "#]],
+                warning 1:12 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
+                warning 2:11 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
+                warning 3:8 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
+                warning 4:18 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
+                warning 5:12 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
+            "#]],
         );
     }
 
     #[test]
-    fn a_role_variable_that_is_bound_is_no_finding() {
+    fn a_bound_role_variable_gives_no_finding() {
         check(
             "(<= (legal ?r wait) (role ?r))\n(<= (legal ?r ?m) (can ?r ?m))\n(<= (next (by ?r)) (does ?r go))",
             expect![[""]],
@@ -528,8 +527,8 @@ mod tests {
         check(
             "(role ?r)",
             expect![[r#"
-            error 1:7 fact-variable: the variable `?r` stands in a fact: a fact holds for one thing only
-        "#]],
+                error 1:7 fact-variable: the variable `?r` occurs in a fact: facts must not contain variables
+            "#]],
         );
     }
 
@@ -538,18 +537,18 @@ mod tests {
         check(
             "(<= (legal ?r ?m) (role ?r))",
             expect![[r#"
-            error 1:15 unsafe-head: unsafe rule: the variable `?m` of the head could be anything, because no positive literal of the body binds it
-        "#]],
+                error 1:15 unsafe-head: unsafe rule: the variable `?m` in the head is not bound, because it occurs in no positive literal of the body
+            "#]],
         );
     }
 
     #[test]
-    fn a_variable_is_told_once_a_rule() {
+    fn a_variable_is_reported_once_per_rule() {
         check(
             "(<= (p ?x ?x) (not (q ?x)) (distinct ?x a))",
             expect![[r#"
-            error 1:8 unsafe-head: unsafe rule: the variable `?x` of the head could be anything, because in the body it stands only inside `not` or `distinct`, which bind nothing
-        "#]],
+                error 1:8 unsafe-head: unsafe rule: the variable `?x` in the head is not bound, because in the body it occurs only inside `not` or `distinct`, which do not bind variables
+            "#]],
         );
     }
 }

@@ -1,9 +1,9 @@
 //! Stratification: no relation may depend on its own negation.
 //!
-//! Real sheets break this by name and not in truth: `(<= (goal ?r 0) (role ?r) (not (goal ?r 100)))` is fine, because
-//! the two goals are different atoms. So a cycle through `not` between names is looked at again between rules: rule A
-//! leads to rule B only if a literal of A can match the head of B. What still has a cycle is a paradox if the very same
-//! atom comes back (an error), and otherwise a "maybe" that the grounder decides, when variables are gone.
+//! Real sheets violate this between names but not between atoms: `(<= (goal ?r 0) (role ?r) (not (goal ?r 100)))` is
+//! valid, because the two goals are different atoms. So a cycle through `not` between names is examined again between
+//! rules: rule A leads to rule B only if a literal of A can match the head of B. If there is still a cycle, it is an
+//! error if it returns to the same atom (a paradox). Otherwise it gets a warning, and the grounder decides.
 
 use rustc_hash::FxHashMap;
 
@@ -14,9 +14,10 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::graph::components;
 use crate::symbol::SymbolId;
 
-/// Above this many pairs of a literal and a head in one cycle the second look takes too long: the answer is "maybe".
+/// If a cycle has more pairs of a literal and a head than this, the examination would take too long, and the result is
+/// a warning.
 const MOST_PAIRS: usize = 2_000_000;
-/// Steps of the search for a paradox, and the longest cycle that is looked for.
+/// Limits of the search for a paradox: steps, and the length of a cycle.
 const MOST_STEPS: u32 = 2000;
 const LONGEST_CYCLE: usize = 8;
 
@@ -50,7 +51,7 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     }
 }
 
-/// Looks again at the rules of one cycle of relations.
+/// Examines the rules of one cycle of relations.
 fn check_cycle(outline: &Outline<'_>, rules: &[usize], findings: &mut Diagnostics) {
     let links = Links::new(outline, rules);
     let component = components(
@@ -60,7 +61,7 @@ fn check_cycle(outline: &Outline<'_>, rules: &[usize], findings: &mut Diagnostic
     );
     for (node, &rule) in rules.iter().enumerate() {
         let negated = |link: &&Link| link.negated && component[link.to as usize] == component[node];
-        let Some(link) = links.of(node).iter().find(negated) else {
+        let Some(link) = links.from(node).iter().find(negated) else {
             continue;
         };
         let mut search = ParadoxSearch {
@@ -81,7 +82,7 @@ fn check_cycle(outline: &Outline<'_>, rules: &[usize], findings: &mut Diagnostic
     }
 }
 
-/// One step of dependency between rules: a literal of one can match the head of another.
+/// A dependency between rules: a literal of one can match the head of another.
 #[derive(Clone, Copy)]
 struct Link {
     /// Index of the literal among the rule's uses.
@@ -118,7 +119,7 @@ impl Links {
                             negated: used.negated,
                             to,
                         });
-                        // Without a close look one link per literal says enough, and keeps this linear.
+                        // Without exact matching one link per literal is enough, and keeps this linear.
                         if !look_close {
                             break;
                         }
@@ -133,12 +134,12 @@ impl Links {
         Links { links, successors }
     }
 
-    fn of(&self, node: usize) -> &[Link] {
+    fn from(&self, node: usize) -> &[Link] {
         &self.links[node]
     }
 }
 
-/// Whether some instance of one can equal some instance of the other; variables match anything.
+/// Whether some instances of the two are equal; variables match anything.
 fn may_match(left: &[Term], right: &[Term]) -> bool {
     left.len() == right.len()
         && left.iter().zip(right).all(|pair| match pair {
@@ -151,13 +152,13 @@ fn may_match(left: &[Term], right: &[Term]) -> bool {
         })
 }
 
-/// A step of a cycle: the rule and which of its literals goes on.
+/// A step of a cycle: the rule and the literal that continues it.
 type Step = (usize, usize);
 
-/// A term with the place in the path whose variables it uses.
+/// A term with the position in the path whose variables it uses.
 type Instance<'a> = (usize, &'a Term);
 
-/// Looks for a way from a head, through a negation, back to the very same atom, using each rule once.
+/// Searches for a path from a head, through a negation, back to the same atom, using each rule once.
 struct ParadoxSearch<'a> {
     outline: &'a Outline<'a>,
     links: &'a Links,
@@ -173,7 +174,7 @@ impl<'a> ParadoxSearch<'a> {
             .then(|| std::mem::take(&mut self.path))
     }
 
-    /// Goes on from `node`, the rule at the end of the path.
+    /// Extends the path from `node`, its last rule.
     fn extend(&mut self, start: usize, node: usize, through_negation: bool) -> bool {
         let depth = self.path.len();
         if depth >= LONGEST_CYCLE {
@@ -181,7 +182,7 @@ impl<'a> ParadoxSearch<'a> {
         }
         let head = self.head(start);
         let outline = self.outline;
-        for link in self.links.of(node) {
+        for link in self.links.from(node) {
             self.n_steps += 1;
             if self.n_steps > MOST_STEPS {
                 return false;
@@ -221,7 +222,7 @@ impl<'a> ParadoxSearch<'a> {
         instance
     }
 
-    /// Makes the literal at `depth` equal the head of the next rule on the path.
+    /// Unifies the literal at `depth` with the head of the next rule on the path.
     fn unify_all(&mut self, depth: usize, literal: &'a Atom, head: &'a Atom) -> bool {
         literal
             .args
@@ -255,7 +256,7 @@ impl<'a> ParadoxSearch<'a> {
         }
     }
 
-    /// Whether the literal at `depth` is the head that the path began with, under the bindings made.
+    /// Whether the literal at `depth` equals the head that the path started with, under the current bindings.
     fn is_same(&self, depth: usize, literal: &'a Atom, head: &'a Atom) -> bool {
         literal
             .args
@@ -310,7 +311,7 @@ fn paradox(outline: &Outline<'_>, cycle: &[Step]) -> Diagnostic {
     };
     let message = format!("not stratified: `{first}` {what} ({text})");
     let mut finding = Diagnostic::error(Kind::Unstratified, outline.rules[rule].head.span, message)
-        .help("break the circle: define one of these relations without the others");
+        .help("break the cycle: define one of these relations without the others");
     for &(rule, usage) in cycle.iter().take(4) {
         let usage = &outline.uses(rule)[usage];
         let sign = if usage.negated {
@@ -319,7 +320,7 @@ fn paradox(outline: &Outline<'_>, cycle: &[Step]) -> Diagnostic {
             ""
         };
         let text = format!(
-            "`{}` needs {sign}`{}`",
+            "`{}` depends on {sign}`{}`",
             outline.name(outline.rules[rule].head.name),
             outline.name(usage.atom.name)
         );
@@ -338,7 +339,7 @@ fn maybe(outline: &Outline<'_>, rule: usize, usage: usize) -> Diagnostic {
         "maybe not stratified: `{head}` depends on the negation of `{used}`, which depends on `{head}`"
     );
     Diagnostic::warning(Kind::MaybeUnstratified, usage.atom.span, message).help(
-        "this is fine if no atom needs its own negation once variables are replaced; strict GDL forbids it by name",
+        "this is valid if no ground atom depends on its own negation; strict GDL forbids cycles between names",
     )
 }
 
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_atom_that_needs_its_own_negation() {
+    fn an_atom_that_depends_on_its_own_negation() {
         check(
             "(<= p (not p))",
             expect![[r#"
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_four_with_one_negation() {
+    fn a_cycle_of_four_with_one_negation() {
         check(
             "(<= (a ?x) (b ?x))\n(<= (b ?x) (c ?x))\n(<= (c ?x) (d ?x))\n(<= (d ?x) (r ?x) (not (a ?x)))",
             expect![[r#"
@@ -388,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn two_negations_are_still_a_circle() {
+    fn two_negations_are_still_a_cycle() {
         check(
             "(<= p (not q))\n(<= q (not p))",
             expect![[r#"
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_complement_of_another_goal_is_fine() {
+    fn the_complement_of_another_goal_is_valid() {
         check(
             "(<= (goal ?r 100) (won ?r))\n(<= (goal ?r 0) (role ?r) (not (goal ?r 100)))",
             expect![[""]],
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_inside_of_terms_tell_atoms_apart() {
+    fn constants_inside_terms_distinguish_atoms() {
         check(
             "(<= (p (f a)) (not (p (f b))))\n(<= (p (f b)) q)",
             expect![[""]],
@@ -415,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relation_that_counts_down_is_maybe() {
+    fn a_relation_that_counts_down_gives_a_warning() {
         check(
             "(<= (even ?y) (succ ?x ?y) (not (even ?x)))",
             expect![[r#"
@@ -425,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn positive_recursion_is_fine() {
+    fn positive_recursion_is_valid() {
         check(
             "(<= (path ?x ?z) (path ?x ?y) (edge ?y ?z))\n(<= (path ?x ?y) (edge ?x ?y) (not (blocked ?y)))",
             expect![[""]],
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negation_below_is_fine() {
+    fn a_negation_in_a_lower_stratum_is_valid() {
         check(
             "(<= p (not q))\n(<= q (not r))\n(<= r (true s))",
             expect![[""]],

@@ -1,4 +1,4 @@
-//! Laws that hold for any bytes. The property tests try them on generated sheets, the fuzz targets on everything else.
+//! Laws that hold for any bytes. Property tests check them on generated sheets, fuzz targets on arbitrary bytes.
 
 use agon_gdl::ast;
 use agon_gdl::{
@@ -15,7 +15,7 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// Formatting twice is formatting once, and neither loses a comment nor changes a rule as written.
+/// Formatting is idempotent, and neither loses a comment nor changes a rule.
 pub(crate) fn formatting_keeps_everything(bytes: &[u8]) {
     let limits = limits();
     let Ok(once) = format(bytes, &limits) else {
@@ -27,7 +27,7 @@ pub(crate) fn formatting_keeps_everything(bytes: &[u8]) {
     }
     let twice = match format(&once, &limits) {
         Ok(twice) => twice,
-        // Whether a file is taken for binary data hangs on a sample of it.
+        // Whether a file is classified as binary data depends on a sample of it.
         Err(findings) if findings.iter().all(|finding| finding.kind == Kind::NotText) => return,
         Err(findings) => panic!(
             "{}\n{}",
@@ -37,7 +37,7 @@ pub(crate) fn formatting_keeps_everything(bytes: &[u8]) {
     };
     assert!(
         once == twice,
-        "formatting twice is not formatting once:\n{}\n--- twice\n{}",
+        "formatting is not idempotent:\n{}\n--- twice\n{}",
         String::from_utf8_lossy(&once),
         String::from_utf8_lossy(&twice)
     );
@@ -66,7 +66,7 @@ pub(crate) fn printing_keeps_rules(bytes: &[u8]) {
     }
 }
 
-/// Every finding points into the text and can be drawn.
+/// Every finding points into the text and can be rendered.
 pub(crate) fn findings_can_be_drawn(bytes: &[u8]) {
     let description = parse(bytes, &limits());
     let findings = match check(&description) {
@@ -102,7 +102,7 @@ fn messages(findings: &Diagnostics) -> String {
     lines.join("\n")
 }
 
-/// Rules as written, without blanks, comments and places.
+/// Rules as written, without white space, comments and spans.
 pub(crate) fn as_written(description: &Description) -> String {
     let mut out = String::new();
     for rule in &description.rules {
@@ -163,7 +163,7 @@ fn written_term(term: &ast::Term, description: &Description, out: &mut String) {
     }
 }
 
-/// Checked rules as text in which names of variables do not matter.
+/// Checked rules as text that does not depend on the names of variables.
 pub(crate) fn canonical(rules: &Rules) -> String {
     let mut out = String::new();
     for rule in &rules.rules {
@@ -232,14 +232,14 @@ fn canonical_term(rules: &Rules, term: &Term, out: &mut String) {
     }
 }
 
-/// The comments of a text in order, without blanks at their ends.
+/// The comments of a text in order, without trailing white space.
 pub(crate) fn comments(text: &str, syntax: Syntax) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.split(['\n', '\r']) {
         let mut is_quoted = false;
         let start = line.char_indices().find(|&(at, c)| {
             let is_quote = c == '\'' && syntax == Syntax::Infix;
-            // A quote that is not closed on its line quotes nothing.
+            // A quote that is not closed on its line is an ordinary character.
             if is_quote && (is_quoted || line[at + 1..].contains('\'')) {
                 is_quoted = !is_quoted;
             }

@@ -1,7 +1,7 @@
-//! The manager's side: a player somewhere else, reached by HTTP.
+//! The manager's side: a remote player, reached over HTTP.
 //!
-//! One connection per message, headers as the reference manager writes them. The player has until the referee raises the
-//! flag; then the connection is dropped and whatever it would still say is lost.
+//! One connection per message, with the headers that the reference manager writes. The player has until the referee raises
+//! the flag. Then the connection is dropped, and a later answer is lost.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
@@ -15,54 +15,56 @@ use crate::codec;
 use crate::message::{Failure, Reply, Request};
 use crate::player::{Player, StopFlag};
 
-/// The port of players, unless another one is given.
+/// The default port of players.
 pub const DEFAULT_PORT: u16 = 9147;
 
 /// How long it may take to reach a player.
 const CONNECT: Duration = Duration::from_secs(5);
-/// So often somebody who waits looks at the flag.
-const LOOK: Duration = Duration::from_millis(10);
-/// A reply is a move and perhaps some words.
-const REPLY: Limits = Limits {
+/// How often the stop flag is polled while waiting for a reply.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// Limits for replies, which are a move and perhaps an explanation.
+const REPLY_LIMITS: Limits = Limits {
     head: 64 << 10,
     body: 1 << 20,
     connections: 1,
     patience: Duration::ZERO,
 };
 
-/// Why an address is none of a player.
+/// Why a text is not the address of a player.
 #[derive(Debug, Error)]
 pub enum AddressError {
     /// It is not of the form `http://HOST:PORT`.
     #[error("{0}: the address of a player is http://HOST:PORT")]
     Form(String),
-    /// Its host is unknown.
-    #[error("{address}: {error}")]
-    Unknown {
-        /// The address.
-        address: String,
-        /// What the system says.
-        error: io::Error,
-    },
+    /// It asks for an encrypted connection.
+    #[error("{0}: GGP players use plain HTTP; the address of a player is http://HOST:PORT")]
+    Encrypted(String),
 }
 
-/// A player somewhere else.
+/// A remote player.
 pub struct RemotePlayer {
+    /// With its port, as the `Host` header has it.
     host: String,
+    name: String,
+    port: u16,
+    /// What the name of the host stands for; empty until it is looked up.
     addresses: Vec<SocketAddr>,
 }
 
 impl RemotePlayer {
-    /// The player at `http://HOST:PORT`. Its host is looked up, but nobody is asked yet.
+    /// The player at `http://HOST:PORT`. The host is looked up when the first message is sent.
     ///
     /// # Errors
-    /// If it is no such address, or the host is unknown.
+    /// If the text is not such an address.
     pub fn new(address: &str) -> Result<RemotePlayer, AddressError> {
         let form = || AddressError::Form(address.to_owned());
+        if address.starts_with("https://") {
+            return Err(AddressError::Encrypted(address.to_owned()));
+        }
         let rest = address.strip_prefix("http://").ok_or_else(form)?;
         let host = rest.trim_end_matches('/');
         let (name, port) = match host.rsplit_once(':') {
-            // The colons of an address in square brackets are its own.
+            // The colons inside square brackets belong to an IPv6 address.
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().map_err(|_| form())?),
             _ => (host, DEFAULT_PORT),
         };
@@ -70,32 +72,61 @@ impl RemotePlayer {
             return Err(form());
         }
         let bare = name.trim_start_matches('[').trim_end_matches(']');
-        let found = (bare, port).to_socket_addrs();
-        let found = found.map_err(|error| AddressError::Unknown {
-            address: address.to_owned(),
-            error,
-        })?;
         Ok(RemotePlayer {
             host: format!("{name}:{port}"),
-            addresses: found.collect(),
+            name: bare.to_owned(),
+            port,
+            addresses: Vec::new(),
         })
     }
 
-    fn ask(&self, request: &Request, stop: &StopFlag) -> Result<Vec<u8>, ReadError> {
-        let mut stream = self.connect()?;
+    fn ask(&mut self, request: &Request, stop: &StopFlag) -> Result<Vec<u8>, Failure> {
+        self.look_up()?;
+        let stream = self.connect()?;
+        let read = self.exchange(stream, request, stop);
+        read.map_err(|error| match error {
+            ReadError::Io(error) => connection_failure(&error),
+            // A web server that knows nothing of the protocol, or no web server at all.
+            ReadError::Status(_) | ReadError::Malformed(_) => {
+                Failure::Connection(error.to_string())
+            }
+            ReadError::TooLarge { .. } => Failure::Unreadable(error.to_string()),
+        })
+    }
+
+    fn exchange(
+        &self,
+        mut stream: TcpStream,
+        request: &Request,
+        stop: &StopFlag,
+    ) -> Result<Vec<u8>, ReadError> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(LOOK))?;
+        stream.set_read_timeout(Some(POLL_INTERVAL))?;
         stream.set_write_timeout(Some(CONNECT))?;
         let message = codec::write_request(request);
         stream.write_all(self.post(&message).as_bytes())?;
         if !message.is_ascii() {
-            // A player that takes the length for a number of characters would wait for more.
+            // A player that takes the length as a number of characters would wait for more bytes.
             stream.shutdown(Shutdown::Write)?;
         }
-        read_response(&mut BufReader::new(Patient { stream, stop }), &REPLY)
+        read_response(
+            &mut BufReader::new(StoppableStream { stream, stop }),
+            &REPLY_LIMITS,
+        )
     }
 
-    fn connect(&self) -> io::Result<TcpStream> {
+    fn look_up(&mut self) -> Result<(), Failure> {
+        if self.addresses.is_empty() {
+            let found = (self.name.as_str(), self.port).to_socket_addrs();
+            self.addresses.extend(found.into_iter().flatten());
+        }
+        match self.addresses.is_empty() {
+            true => Err(Failure::Connection(format!("unknown host {}", self.name))),
+            false => Ok(()),
+        }
+    }
+
+    fn connect(&self) -> Result<TcpStream, Failure> {
         let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for address in &self.addresses {
             match TcpStream::connect_timeout(address, CONNECT) {
@@ -103,7 +134,14 @@ impl RemotePlayer {
                 Err(error) => failed = error,
             }
         }
-        Err(failed)
+        Err(match failed.kind() {
+            io::ErrorKind::ConnectionRefused => Failure::Refused,
+            io::ErrorKind::TimedOut => {
+                let seconds = CONNECT.as_secs();
+                Failure::Connection(format!("no connection within {seconds} s"))
+            }
+            _ => connection_failure(&failed),
+        })
     }
 
     fn post(&self, message: &str) -> String {
@@ -119,40 +157,51 @@ impl RemotePlayer {
 impl Player for RemotePlayer {
     fn answer(&mut self, request: Request, stop: &StopFlag) -> Reply {
         if stop.is_raised() {
-            return Reply::Failed(Failure::Connection("there was no time to ask".to_owned()));
+            return Reply::Failed(Failure::Connection("no time left to ask".to_owned()));
         }
         match self.ask(&request, stop) {
             Ok(text) => codec::read_reply(&request, &text),
-            Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Reply::Failed(Failure::Connection("it hung up".to_owned()))
-            }
-            Err(ReadError::Io(error)) => Reply::Failed(Failure::Connection(error.to_string())),
-            Err(error) => Reply::Failed(Failure::Unreadable(error.to_string())),
+            Err(failure) => Reply::Failed(failure),
         }
     }
 }
 
-/// A stream that is read until the flag is raised.
-struct Patient<'a> {
+/// What went wrong with a connection, without the error numbers of the system.
+fn connection_failure(error: &io::Error) -> Failure {
+    let words = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "connection closed without an answer",
+        io::ErrorKind::ConnectionReset => "connection reset",
+        io::ErrorKind::ConnectionAborted => "connection aborted",
+        io::ErrorKind::BrokenPipe => "connection closed",
+        io::ErrorKind::HostUnreachable => "host unreachable",
+        io::ErrorKind::NetworkUnreachable => "network unreachable",
+        io::ErrorKind::TimedOut => "no answer in time",
+        _ => return Failure::Connection(error.to_string()),
+    };
+    Failure::Connection(words.to_owned())
+}
+
+/// A stream that can be read until the stop flag is raised.
+struct StoppableStream<'a> {
     stream: TcpStream,
     stop: &'a StopFlag,
 }
 
-impl Read for Patient<'_> {
+impl Read for StoppableStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.stop.is_raised() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             match self.stream.read(buffer) {
-                Err(error) if is_pause(&error) => {}
+                Err(error) if is_temporary(&error) => {}
                 other => return other,
             }
         }
     }
 }
 
-fn is_pause(error: &io::Error) -> bool {
+fn is_temporary(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
@@ -172,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_a_host_and_perhaps_a_port() {
+    fn an_address_has_a_host_and_an_optional_port() {
         check("http://127.0.0.1:4001", "127.0.0.1:4001");
         check("http://127.0.0.1", "127.0.0.1:9147");
         check("http://127.0.0.1:80/", "127.0.0.1:80");
@@ -181,10 +230,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_said() {
+    fn invalid_addresses_are_errors() {
         for address in [
             "127.0.0.1:9147",
-            "https://127.0.0.1",
             "http://",
             "http://:9147",
             "http://127.0.0.1:port",
@@ -195,5 +243,9 @@ mod tests {
                 &format!("{address}: the address of a player is http://HOST:PORT"),
             );
         }
+        check(
+            "https://127.0.0.1",
+            "https://127.0.0.1: GGP players use plain HTTP; the address of a player is http://HOST:PORT",
+        );
     }
 }

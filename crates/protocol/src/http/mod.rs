@@ -1,12 +1,11 @@
 //! Messages over HTTP: a [`Server`] for players, a [`RemotePlayer`] for managers.
 //!
-//! Peers of the GGP world speak HTTP by hand, and few libraries let them: version 1.0 or whatever they call it, no `Host`,
-//! headers in any case, the message as the body of a POST or, with blanks and brackets in it, as the path of a GET, lengths
-//! that count characters instead of bytes. One connection carries one message. That is little enough that our own reader
-//! ([`read`]) is shorter than what a library would need around it, and a thread per connection is plenty: there are a
-//! handful of peers, and each waits for seconds.
+//! Many GGP programs write HTTP by hand, in ways that few libraries accept: any version string, no `Host`, headers in any
+//! case, the message as the body of a POST or, with blanks and brackets, as the path of a GET, and lengths that count
+//! characters instead of bytes. One connection carries one message. Our own reader ([`read`]) is therefore shorter than the
+//! code to adapt a library would be. One thread per connection is enough, because there are only a few peers at a time.
 //!
-//! Everything is bounded by [`Limits`]: sizes, connections, and how long a slow peer may take.
+//! [`Limits`] bounds all sizes, the number of connections, and how long a slow peer may take.
 
 mod client;
 pub mod read;
@@ -20,18 +19,18 @@ pub use server::Server;
 /// Bounds on what peers may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most bytes before the body.
+    /// Maximum number of bytes before the body.
     pub head: usize,
-    /// Most bytes of a message.
+    /// Maximum number of bytes of a message.
     pub body: usize,
-    /// Most connections at a time.
+    /// Maximum number of connections at a time.
     pub connections: usize,
-    /// How long a peer may take to send its message, or to fetch the answer.
+    /// How long a peer may take to send its message, or to receive the answer.
     pub patience: Duration,
 }
 
 impl Default for Limits {
-    /// Rulesheets of the GGP world have up to half a megabyte.
+    /// The largest known rulesheets have half a megabyte.
     fn default() -> Limits {
         Limits {
             head: 1 << 20,

@@ -1,10 +1,9 @@
-//! Reads HTTP as the peers of the GGP world write it.
+//! Reads HTTP as GGP programs write it.
 //!
-//! In: bytes from a socket, or from anywhere. Out: the message of a request, or the body of a response. Lines end with LF,
-//! with or without CR. Only the headers that decide where a body ends are looked at. A body ends after its
-//! `Content-Length`, after its last chunk, or where its brackets are closed or the peer hangs up if neither is given. A
-//! length that turns out to have counted characters, as the reference player does, is taken as such, and one that counted
-//! too much is no harm.
+//! In: bytes from a socket or any other reader. Out: the message of a request, or the body of a response. Lines end with LF,
+//! with or without CR. Only the headers that decide where a body ends are used. A body ends after its `Content-Length` or its
+//! last chunk. Without either it ends where its brackets are closed or the peer closes the connection. A length may count
+//! characters, as in the reference player, and a length that is too large is accepted if the message is complete.
 
 use std::io::{self, BufRead, Read};
 
@@ -12,16 +11,16 @@ use thiserror::Error;
 
 use super::Limits;
 
-/// What a request asks for.
+/// The content of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Incoming {
     /// A message of the protocol.
     Message(Vec<u8>),
-    /// Only whether we are there: OPTIONS and other verbs.
+    /// No message: OPTIONS and other methods.
     Nothing,
 }
 
-/// Why nothing could be read.
+/// Why reading failed.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// It is not HTTP.
@@ -35,26 +34,26 @@ pub enum ReadError {
         /// The limit.
         most: usize,
     },
-    /// A response says that something is wrong.
-    #[error("the answer is {0}")]
+    /// The status of a response is an error.
+    #[error("the answer is HTTP status {0}")]
     Status(String),
-    /// The peer hung up, or took too long.
+    /// The peer closed the connection, or took too long.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Reads the request of a peer. `go_on` is called if the peer wants to hear that it may send the body.
+/// Reads the request of a peer. `send_continue` is called if the peer expects `100 Continue` before it sends the body.
 ///
 /// # Errors
-/// If the bytes are no request within the limits.
+/// If the bytes are not a valid request within the limits.
 pub fn read_request(
     from: &mut impl BufRead,
     limits: &Limits,
-    go_on: &mut dyn FnMut() -> io::Result<()>,
+    send_continue: &mut dyn FnMut() -> io::Result<()>,
 ) -> Result<Incoming, ReadError> {
     let mut left = limits.head;
     let first = first_line(from, &mut left, limits.head)?;
-    let (verb, rest) = first
+    let (method, rest) = first
         .split_once(' ')
         .ok_or_else(|| ReadError::Malformed(shorten(&first)))?;
     let target = rest
@@ -62,10 +61,10 @@ pub fn read_request(
         .filter(|(_, version)| version.to_ascii_uppercase().starts_with("HTTP"))
         .map_or(rest, |(target, _)| target);
     let head = read_head(from, &mut left, limits.head)?;
-    match verb.to_ascii_uppercase().as_str() {
+    match method.to_ascii_uppercase().as_str() {
         "GET" => {
             let message = decode_target(target);
-            // Bytes that are not UTF-8 have become longer on the way.
+            // Invalid UTF-8 was replaced by longer sequences.
             if message.len() > limits.body {
                 let (what, most) = ("a message", limits.body);
                 return Err(ReadError::TooLarge { what, most });
@@ -74,20 +73,20 @@ pub fn read_request(
         }
         "POST" => {
             if head.expects {
-                go_on()?;
+                send_continue()?;
             }
             let body = read_body(from, &head, limits.body, Ending::Brackets)?;
             Ok(Incoming::Message(body))
         }
-        _ if verb.bytes().all(|byte| byte.is_ascii_alphabetic()) => Ok(Incoming::Nothing),
+        _ if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => Ok(Incoming::Nothing),
         _ => Err(ReadError::Malformed(shorten(&first))),
     }
 }
 
-/// Reads the response of a peer: its body, if it says that all is well.
+/// Reads the response of a peer and returns its body.
 ///
 /// # Errors
-/// If the bytes are no response within the limits, or one that reports an error.
+/// If the bytes are not a valid response within the limits, or its status is an error.
 pub fn read_response(from: &mut impl BufRead, limits: &Limits) -> Result<Vec<u8>, ReadError> {
     let mut left = limits.head;
     let first = first_line(from, &mut left, limits.head)?;
@@ -102,7 +101,7 @@ pub fn read_response(from: &mut impl BufRead, limits: &Limits) -> Result<Vec<u8>
     read_body(from, &head, limits.body, Ending::Closed)
 }
 
-/// What the headers say about the body.
+/// The headers that concern the body.
 #[derive(Default)]
 struct Head {
     length: Option<usize>,
@@ -117,7 +116,7 @@ enum Ending {
     Closed,
 }
 
-/// The first line that is not empty; some peers send a line too many after the message before.
+/// The first line that is not empty. Some peers send an extra line after the previous message.
 fn first_line(from: &mut impl BufRead, left: &mut usize, most: usize) -> Result<String, ReadError> {
     loop {
         match read_line(from, left, most)? {
@@ -128,7 +127,7 @@ fn first_line(from: &mut impl BufRead, left: &mut usize, most: usize) -> Result<
     }
 }
 
-/// A line without its end; `None` if there is none.
+/// A line without its line end; `None` at the end of the input.
 fn read_line(
     from: &mut impl BufRead,
     left: &mut usize,
@@ -141,7 +140,7 @@ fn read_line(
         return Ok(None);
     }
     if !line.ends_with(b"\n") && *left == 0 {
-        let what = "what comes before a message";
+        let what = "the HTTP header";
         return Err(ReadError::TooLarge { what, most });
     }
     let text = String::from_utf8_lossy(&line);
@@ -183,7 +182,7 @@ fn read_body(
             return Err(ReadError::TooLarge { what, most });
         }
         from.take(length as u64).read_to_end(&mut body)?;
-        // A player that counts wrongly has said all the same what it has to say.
+        // The length may be wrong although the message is complete.
         let is_enough = match ending {
             Ending::Brackets => Brackets::of(&body).are_closed(),
             Ending::Closed => !body.trim_ascii().is_empty(),
@@ -202,7 +201,7 @@ fn read_body(
     Ok(body)
 }
 
-/// Goes on where a length counted characters and the text has longer ones: its brackets are still open.
+/// Reads on if the length counted characters and the text has longer ones, so that its brackets are still open.
 fn read_characters(
     from: &mut impl BufRead,
     body: &mut Vec<u8>,
@@ -228,23 +227,23 @@ fn read_characters(
     Ok(())
 }
 
-/// Takes what is there, up to where the brackets are closed; false at the end.
+/// Takes the available bytes, up to where the brackets are closed. Returns false at the end.
 fn read_some(
     from: &mut impl BufRead,
     body: &mut Vec<u8>,
     most: usize,
     brackets: Option<&mut Brackets>,
 ) -> io::Result<bool> {
-    let there = from.fill_buf()?;
-    let closed_at = brackets.and_then(|brackets| brackets.see(there));
-    let n_taken = closed_at.unwrap_or(there.len());
-    body.extend_from_slice(&there[..n_taken]);
+    let available = from.fill_buf()?;
+    let closed_at = brackets.and_then(|brackets| brackets.scan(available));
+    let n_taken = closed_at.unwrap_or(available.len());
+    body.extend_from_slice(&available[..n_taken]);
     from.consume(n_taken);
     Ok(n_taken > 0 && closed_at.is_none() && body.len() <= most)
 }
 
 fn read_chunks(from: &mut impl BufRead, body: &mut Vec<u8>, most: usize) -> Result<(), ReadError> {
-    // Lines between chunks count as well, or a peer could send them for ever.
+    // The lines between chunks count as well, or a peer could send them forever.
     let mut left = most;
     loop {
         let Some(line) = read_line(from, &mut left, most)? else {
@@ -268,7 +267,8 @@ fn read_chunks(from: &mut impl BufRead, body: &mut Vec<u8>, most: usize) -> Resu
     }
 }
 
-/// Whether the brackets of a text are closed, piece by piece. Comments are not looked for: nobody sends them so.
+/// Tracks whether the brackets of a text are closed, piece by piece. Comments are not recognised, because messages do not
+/// contain them.
 #[derive(Default)]
 struct Brackets {
     depth: i64,
@@ -278,12 +278,12 @@ struct Brackets {
 impl Brackets {
     fn of(text: &[u8]) -> Brackets {
         let mut brackets = Brackets::default();
-        brackets.see(text);
+        brackets.scan(text);
         brackets
     }
 
-    /// Goes on with a piece; the place behind which the first list is closed, if that is in it.
-    fn see(&mut self, text: &[u8]) -> Option<usize> {
+    /// Scans the next piece. Returns the position after the bracket that closes the first list, if it is in this piece.
+    fn scan(&mut self, text: &[u8]) -> Option<usize> {
         let mut closed_at = None;
         for (idx, byte) in text.iter().enumerate() {
             match byte {
@@ -306,7 +306,7 @@ impl Brackets {
     }
 }
 
-/// `/%28+INFO+%29` as a message. What is no escape stands for itself.
+/// Decodes a path such as `/%28+INFO+%29`. Invalid escapes are kept as they are.
 fn decode_target(target: &str) -> Vec<u8> {
     let bytes = target.strip_prefix('/').unwrap_or(target).as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -343,7 +343,7 @@ mod tests {
         patience: std::time::Duration::ZERO,
     };
 
-    /// Reads a request, all at once and byte by byte, and shows what it is.
+    /// Reads a request, both at once and byte by byte, and shows the result.
     fn check(text: &str, expected: Expect) {
         let show = |mut from: &mut dyn BufRead| {
             let mut n_continued = 0;
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_manager_posts() {
+    fn a_post_of_the_reference_manager() {
         check(
             "POST / HTTP/1.0\r\nAccept: text/delim\r\nHost: localhost\r\nSender: GAMESERVER\r\nReceiver: P0\r\nContent-Type: text/acl\r\nContent-Length: 8\r\n\r\n( INFO )",
             expect![[r#""( INFO )""#]],
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_in_any_case_and_lines_of_any_end() {
+    fn headers_in_any_case_and_any_line_end() {
         check(
             "post / http/1.1\ncontent-LENGTH:6\nno colon here\n\n(ping)and more",
             expect![[r#""(ping)""#]],
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_may_be_the_path() {
+    fn a_message_in_the_path() {
         check(
             "GET /%28+INFO+%29 HTTP/1.0\r\n\r\n",
             expect![[r#""( INFO )""#]],
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn other_verbs_ask_for_nothing() {
+    fn other_methods_have_no_message() {
         check("OPTIONS / HTTP/1.0\r\n\r\n", expect!["nothing"]);
         check(
             "PUT /x HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc",
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_put_together() {
+    fn chunks_are_joined() {
         check(
             "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\n(pi\r\n3\r\nng)\r\n0\r\n\r\n",
             expect![[r#""(ping)""#]],
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_or_no_http_is_said() {
+    fn long_messages_and_other_protocols_are_errors() {
         check("", expect!["error: unexpected end of file"]);
         check("hello", expect!["error: this is not HTTP: `hello`"]);
         check(
@@ -477,7 +477,7 @@ mod tests {
         );
         check(
             &format!("GET /{} HTTP/1.0\n\n", "x".repeat(300)),
-            expect!["error: what comes before a message may have 200 bytes at most"],
+            expect!["error: the HTTP header may have 200 bytes at most"],
         );
     }
 
@@ -508,7 +508,7 @@ mod tests {
         check_response("HTTP/1.1 200 OK\nContent-Length: 0\n\n", expect![[r#""""#]]);
         check_response(
             "HTTP/1.1 404 Not Found\n\nwhat?",
-            expect!["error: the answer is 404 Not Found"],
+            expect!["error: the answer is HTTP status 404 Not Found"],
         );
         check_response("noop", expect!["error: this is not HTTP: `noop`"]);
         check_response("", expect!["error: unexpected end of file"]);

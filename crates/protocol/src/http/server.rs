@@ -1,11 +1,11 @@
-//! The player's side: waits for messages, has them answered, sends the answers.
+//! The HTTP server of a player: receives messages and sends the answers.
 //!
-//! In: an address and somebody who answers requests. Out: answers as the reference player writes them. Connections are
-//! answered side by side, so that a manager can ask or abort while a move is being thought about; in which order the
-//! requests of one match are dealt with is up to whoever answers.
+//! In: an address and a function that answers requests. Out: answers in the format of the reference player. Connections are
+//! served in parallel, so that a manager can send INFO or ABORT while the player is thinking. The answering function decides
+//! in which order the requests of one match are handled.
 //!
-//! What is no message is answered with status 400 and the reason, what is too long with 413, one connection too many with
-//! 503; rules that cannot be played are answered `busy`, as any START that cannot be taken.
+//! An invalid message gets status 400 with the reason, a message that is too long 413, and a connection above the limit 503.
+//! A START with rules that cannot be played gets the reply `busy`.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -20,36 +20,36 @@ use crate::codec::{self, CodecError};
 use crate::message::{Reply, Request};
 use crate::player::StopFlag;
 
-/// So long a connection stays after its answer, for a peer that is not done sending: closing it at once could destroy
-/// the answer on its way.
+/// How long a connection stays open after the answer, for a peer that is still sending. Closing it at once could destroy
+/// the answer in transit.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// A socket that waits for managers.
+/// A listening socket for managers.
 pub struct Server {
     listener: TcpListener,
     limits: Limits,
 }
 
 impl Server {
-    /// Binds an address. Port 0 is any free one.
+    /// Binds an address. Port 0 selects a free port.
     ///
     /// # Errors
-    /// If the address is not one of this machine, or taken.
+    /// If the address does not belong to this machine, or is in use.
     pub fn bind(address: impl ToSocketAddrs, limits: Limits) -> io::Result<Server> {
         let listener = TcpListener::bind(address)?;
         Ok(Server { listener, limits })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the operating system reports an error.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Answers messages until the flag is raised and one more connection comes. `answer` is told when the message began to
-    /// arrive: the manager's clock runs from then.
+    /// Answers messages. Ends at the first connection after the stop flag was raised. `answer` is also given the time at
+    /// which the connection was accepted, because the manager's clock starts then.
     pub fn serve(
         &self,
         answer: &Arc<dyn Fn(Request, Instant) -> Reply + Send + Sync>,
@@ -62,50 +62,51 @@ impl Server {
                 return;
             }
             let Ok((stream, _)) = accepted else {
-                // No more files, perhaps: some will be closed.
+                // Perhaps the process has too many open files. Try again after some were closed.
                 thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            let place = Place::take(&n_open);
-            if place.number > self.limits.connections {
+            let slot = Slot::take(&n_open);
+            if slot.number > self.limits.connections {
                 refuse(stream);
                 continue;
             }
             let (answer, limits) = (Arc::clone(answer), self.limits);
             let received = Instant::now();
             let thread = thread::Builder::new().name("connection".to_owned());
-            // Without a thread the connection is closed, and the peer sees that.
+            // If no thread can be started, the connection is closed.
             let _ = thread.spawn(move || {
-                // A peer that is gone needs no answer.
-                let _ = attend(stream, &limits, received, &*answer);
-                drop(place);
+                // An error means that the peer is gone and needs no answer.
+                let _ = serve_connection(stream, &limits, received, &*answer);
+                drop(slot);
             });
         }
     }
 }
 
-/// A connection that counts.
-struct Place {
+/// Counts an open connection until it is dropped.
+struct Slot {
     n_open: Arc<AtomicUsize>,
     number: usize,
 }
 
-impl Place {
-    fn take(n_open: &Arc<AtomicUsize>) -> Place {
-        Place {
+impl Slot {
+    fn take(n_open: &Arc<AtomicUsize>) -> Slot {
+        Slot {
             number: n_open.fetch_add(1, Ordering::Relaxed) + 1,
             n_open: Arc::clone(n_open),
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.n_open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Too many connections: says so without reading. The few bytes fit into the socket, so this never waits.
+/// Answers that there are too many connections, without reading the message. The few bytes fit into the socket buffer, so
+/// this never blocks.
 fn refuse(mut stream: TcpStream) {
     let _ = stream.set_nonblocking(true);
     let _ =
@@ -113,7 +114,7 @@ fn refuse(mut stream: TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
 }
 
-fn attend(
+fn serve_connection(
     mut stream: TcpStream,
     limits: &Limits,
     received: Instant,
@@ -122,16 +123,16 @@ fn attend(
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(limits.patience))?;
     let until = received + limits.patience;
-    let mut from = BufReader::new(Timed {
+    let mut from = BufReader::new(TimedStream {
         stream: stream.try_clone()?,
         until,
     });
-    let mut go_on = || {
+    let mut send_continue = || {
         stream
             .try_clone()?
             .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")
     };
-    let text = match read_request(&mut from, limits, &mut go_on) {
+    let text = match read_request(&mut from, limits, &mut send_continue) {
         Ok(Incoming::Nothing) => response("200 OK", ""),
         Ok(Incoming::Message(message)) => respond(&message, received, answer),
         Err(error @ ReadError::TooLarge { .. }) => {
@@ -164,7 +165,8 @@ fn respond(
     }
 }
 
-/// An answer as the reference player writes it; its `Allow-Age` is a slip for `Max-Age`, which browsers look at.
+/// An answer with the headers of the reference player. `Allow-Age` is its misspelling of `Max-Age`, which browsers read; both
+/// are sent.
 fn response(status: &str, body: &str) -> String {
     format!(
         "HTTP/1.0 {status}\r\nContent-type: text/acl\r\nContent-length: {}\r\n\
@@ -175,13 +177,13 @@ fn response(status: &str, body: &str) -> String {
     )
 }
 
-/// A stream that is read until a certain time.
-struct Timed {
+/// A stream that can be read until a deadline.
+struct TimedStream {
     stream: TcpStream,
     until: Instant,
 }
 
-impl Read for Timed {
+impl Read for TimedStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() {

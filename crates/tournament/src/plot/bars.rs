@@ -1,4 +1,4 @@
-//! Scores as bars from the middle, with their confidence intervals: one row per cell, grouped by game.
+//! Scores as bars from 50, with confidence intervals: one row per cell, grouped by game.
 
 use crate::plot::canvas::{Anchor, BLUE, GREY, INK, ORANGE, PALE, draw, place, width_of};
 use crate::tally::Tally;
@@ -15,8 +15,11 @@ const TEXT: i32 = 13;
 #[must_use]
 pub fn bars(title: &str, tallies: &[Tally]) -> String {
     let games = crate::report::games(tallies);
-    let label = |of: &Tally| format!("{} – {}, {}", of.first, of.second, of.budget);
-    let widest = tallies.iter().map(|of| width_of(&label(of), TEXT)).max();
+    let label = |tally: &Tally| format!("{} – {}, {}", tally.first, tally.second, tally.budget);
+    let widest = tallies
+        .iter()
+        .map(|tally| width_of(&label(tally), TEXT))
+        .max();
     let left = widest.unwrap_or(0).clamp(120, 620) + 30;
     let width = left + AXIS + NUMBERS;
     let height = TOP + games.len() as i32 * HEAD + tallies.len() as i32 * ROW + BOTTOM;
@@ -36,11 +39,11 @@ pub fn bars(title: &str, tallies: &[Tally]) -> String {
         for game in &games {
             canvas.words(game, (20, y + HEAD / 2), 14, Anchor::Left, INK);
             y += HEAD;
-            for of in tallies.iter().filter(|of| of.game == *game) {
+            for tally in tallies.iter().filter(|tally| tally.game == *game) {
                 let middle = y + ROW / 2;
                 y += ROW;
-                canvas.words(&label(of), (left - 10, middle), TEXT, Anchor::Right, INK);
-                let Some(score) = of.estimate() else {
+                canvas.words(&label(tally), (left - 10, middle), TEXT, Anchor::Right, INK);
+                let Some(score) = tally.estimate() else {
                     canvas.words("no score", (at(50.0) + 8, middle), 12, Anchor::Left, GREY);
                     continue;
                 };
@@ -51,7 +54,7 @@ pub fn bars(title: &str, tallies: &[Tally]) -> String {
                 let words = format!("{:.1} ± {:.1}", score.mean, score.plus_minus());
                 let side = left + AXIS + 12;
                 canvas.words(&words, (side, middle), TEXT, Anchor::Left, INK);
-                let n = format!("n = {}", of.matches);
+                let n = format!("n = {}", tally.matches);
                 canvas.words(&n, (side + 92, middle), 12, Anchor::Left, GREY);
             }
         }

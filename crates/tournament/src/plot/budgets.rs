@@ -9,24 +9,24 @@ const WIDTH: i32 = 560;
 const HEIGHT: i32 = 320;
 const BOTTOM: i32 = 64;
 
-/// The scores of a game by budget, on a logarithmic axis; `None` if there are not several budgets of one unit.
+/// The scores of a game by budget, on a logarithmic axis; `None` with fewer than two budgets of one unit.
 #[must_use]
 pub fn budgets(game: &str, tallies: &[Tally]) -> Option<String> {
-    let here: Vec<&Tally> = tallies.iter().filter(|of| of.game == game).collect();
+    let here: Vec<&Tally> = tallies.iter().filter(|tally| tally.game == game).collect();
     let unit = here.first()?.budget.unit();
     let here: Vec<&Tally> = here
         .into_iter()
-        .filter(|of| of.budget.unit() == unit)
+        .filter(|tally| tally.budget.unit() == unit)
         .collect();
-    let mut amounts: Vec<f64> = here.iter().map(|of| of.budget.amount()).collect();
+    let mut amounts: Vec<f64> = here.iter().map(|tally| tally.budget.amount()).collect();
     amounts.sort_by(f64::total_cmp);
     amounts.dedup();
     if amounts.len() < 2 {
         return None;
     }
     let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for of in &here {
-        let pair = (of.first.as_str(), of.second.as_str());
+    for tally in &here {
+        let pair = (tally.first.as_str(), tally.second.as_str());
         if !pairs.contains(&pair) {
             pairs.push(pair);
         }
@@ -64,13 +64,15 @@ pub fn budgets(game: &str, tallies: &[Tally]) -> Option<String> {
             let colour = SERIES[idx % SERIES.len()];
             let of_pair = here
                 .iter()
-                .filter(|of| (of.first.as_str(), of.second.as_str()) == *pair);
-            // Intervals of several pairs at the same budget stand beside each other.
+                .filter(|tally| (tally.first.as_str(), tally.second.as_str()) == *pair);
+            // Intervals of several pairs at the same budget are drawn beside each other.
             let shift = (idx as i32 * 6) - (pairs.len() as i32 - 1) * 3;
             let mut points = Vec::new();
-            for of in of_pair {
-                let Some(score) = of.estimate() else { continue };
-                let x = across(of.budget.amount()) + shift;
+            for tally in of_pair {
+                let Some(score) = tally.estimate() else {
+                    continue;
+                };
+                let x = across(tally.budget.amount()) + shift;
                 canvas.line((x, up(score.low)), (x, up(score.high)), colour, 2);
                 for end in [score.low, score.high] {
                     canvas.line((x - 3, up(end)), (x + 3, up(end)), colour, 2);

@@ -1,4 +1,4 @@
-//! A sheet to draw on: lines, boxes, dots and words in a few colours.
+//! A canvas to draw on: lines, boxes, dots and text in a few colours.
 
 use plotters::coord::Shift;
 use plotters::element::{CoordMapper, Drawable, PointCollection};
@@ -16,7 +16,7 @@ pub(crate) const BLUE: Colour = RGBColor(25, 113, 194);
 pub(crate) const LIGHT_BLUE: Colour = RGBColor(116, 192, 252);
 pub(crate) const ORANGE: Colour = RGBColor(232, 89, 12);
 
-/// Colours of lines that are told apart.
+/// Colours of the lines of a diagram.
 pub(crate) const SERIES: [Colour; 8] = [
     BLUE,
     ORANGE,
@@ -28,7 +28,7 @@ pub(crate) const SERIES: [Colour; 8] = [
     RGBColor(240, 140, 0),
 ];
 
-/// Where words stand from their place.
+/// Which side of a text is at its place.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Left,
@@ -36,12 +36,12 @@ pub(crate) enum Anchor {
     Right,
 }
 
-/// A sheet to draw on.
+/// A canvas.
 pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
-/// A picture of this size.
+/// Draws a picture of this size.
 pub(crate) fn draw(width: i32, height: i32, paint: impl FnOnce(&Canvas<'_>)) -> String {
     let mut text = String::new();
     let size = (width.max(1) as u32, height.max(1) as u32);
@@ -88,7 +88,7 @@ impl<'a> Canvas<'a> {
         self.put(&Circle::new(at, radius, colour.stroke_width(2)));
     }
 
-    /// An interval with its ends marked, along a row.
+    /// A horizontal interval with marks at both ends.
     pub(crate) fn interval(&self, low: i32, high: i32, y: i32, colour: Colour) {
         self.line((low, y), (high, y), colour, 2);
         for x in [low, high] {
@@ -96,7 +96,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Words, vertically around their place.
+    /// A text, vertically centred on its place.
     pub(crate) fn words(
         &self,
         text: &str,
@@ -116,7 +116,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// About how wide words are.
+/// The approximate width of a text.
 pub(crate) fn width_of(text: &str, size: i32) -> i32 {
     text.chars().count() as i32 * size * 11 / 20
 }

@@ -40,7 +40,7 @@ pub fn cross(cross: &Cross) -> String {
             for column in 0..n {
                 let x = left + column * BOX;
                 let score = cross.scores[row_idx][column as usize];
-                let colour = score.map_or(PALE, |of| shade(of.mean));
+                let colour = score.map_or(PALE, |score| shade(score.mean));
                 canvas.fill((x, y), (x + BOX - 2, y + HEIGHT - 2), colour);
                 let Some(score) = score else { continue };
                 let ink = if (score.mean - 50.0).abs() > 30.0 {
@@ -62,7 +62,7 @@ pub fn cross(cross: &Cross) -> String {
     })
 }
 
-/// White in the middle, blue above, orange below.
+/// White for 50, blue above, orange below.
 fn shade(score: f64) -> Colour {
     let end = if score >= 50.0 { BLUE } else { ORANGE };
     let share = ((score - 50.0).abs() / 50.0).clamp(0.0, 1.0);

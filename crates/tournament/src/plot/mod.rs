@@ -1,7 +1,7 @@
-//! Pictures as SVG: bars with confidence intervals, scores by budget, cross tables, papers beside us.
+//! Pictures as SVG: bars with confidence intervals, scores by budget, cross tables, published beside measured tables.
 //!
-//! Each function takes what is to be shown and gives the text of a picture. Sizes are pixels; everything is drawn at its
-//! place, because labels here are long and automatic layouts cut them off.
+//! Each function takes what is to be shown and returns the text of a picture. Sizes are in pixels. Everything is placed by
+//! hand, because labels here are long and automatic layouts cut them off.
 
 mod bars;
 mod budgets;

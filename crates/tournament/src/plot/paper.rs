@@ -1,6 +1,7 @@
-//! A table of a paper beside ours: a panel per column, a row per game, rings for what was published and dots for us.
+//! A published table beside the measured one: a panel per column, a row per game, rings for published and dots for measured values.
 
-use crate::experiment::{Comparison, Experiment, Verdict};
+use crate::comparison::{Comparison, Verdict};
+use crate::experiment::Experiment;
 use crate::plot::canvas::{
     Anchor, BLUE, Canvas, Colour, GREY, INK, LIGHT_BLUE, ORANGE, PALE, draw, place, width_of,
 };
@@ -12,9 +13,9 @@ const BOTTOM: i32 = 52;
 const PANEL: i32 = 250;
 const GAP: i32 = 34;
 
-/// What was published and what was measured, row by row as the table has them.
+/// Draws published and measured values, row by row as in the table. The note says which matches were counted.
 #[must_use]
-pub fn paper(experiment: &Experiment, comparisons: &[Comparison]) -> String {
+pub fn paper(experiment: &Experiment, comparisons: &[Comparison], note: &str) -> String {
     let (n_rows, n_columns) = (experiment.rows.len(), experiment.columns.len());
     let widest = experiment
         .rows
@@ -22,11 +23,13 @@ pub fn paper(experiment: &Experiment, comparisons: &[Comparison]) -> String {
         .map(|row| width_of(&row.name, 13))
         .max();
     let left = widest.unwrap_or(0) + 40;
+    let source = format!("{}. {note}.", experiment.source);
     let width = (left + n_columns as i32 * (PANEL + GAP) + 10).max(760);
+    let width = width.max(width_of(&source, 12) + 40);
     let height = TOP + n_rows as i32 * ROW + BOTTOM;
     draw(width, height, |canvas| {
         canvas.words(&experiment.title, (20, 26), 18, Anchor::Left, INK);
-        canvas.words(&experiment.source, (20, 50), 12, Anchor::Left, GREY);
+        canvas.words(&source, (20, 50), 12, Anchor::Left, GREY);
         legend(canvas);
         for (row_idx, row) in experiment.rows.iter().enumerate() {
             let y = TOP + row_idx as i32 * ROW;
@@ -48,10 +51,10 @@ pub fn paper(experiment: &Experiment, comparisons: &[Comparison]) -> String {
             );
             panel.axis(canvas, TOP, height - BOTTOM);
             for row_idx in 0..n_rows {
-                let of = comparisons.get(row_idx * n_columns + column_idx);
+                let cell = comparisons.get(row_idx * n_columns + column_idx);
                 let middle = TOP + row_idx as i32 * ROW + ROW / 2;
-                if let Some(of) = of {
-                    panel.cell(canvas, of, middle);
+                if let Some(cell) = cell {
+                    panel.cell(canvas, cell, middle);
                 }
             }
         }
@@ -135,9 +138,9 @@ impl Panel {
         );
     }
 
-    fn cell(&self, canvas: &Canvas<'_>, of: &Comparison, middle: i32) {
+    fn cell(&self, canvas: &Canvas<'_>, comparison: &Comparison, middle: i32) {
         let published = middle - 7;
-        match of.published {
+        match comparison.published {
             Published::NotActive => {
                 let at = (self.x + PANEL / 2, published);
                 canvas.words("N/A", at, 11, Anchor::Middle, GREY);
@@ -161,24 +164,24 @@ impl Panel {
             }
             Published::Cost(cost) => canvas.ring((self.at(cost.relative), published), 4, GREY),
         }
-        let Some(difference) = of.difference else {
+        let Some(difference) = comparison.difference else {
             return;
         };
         if matches!(
-            of.verdict,
+            comparison.verdict,
             Verdict::NotActiveEither | Verdict::NotActiveHere
         ) {
             let at = (self.x + PANEL / 2, middle + 7);
             canvas.words("not active", at, 11, Anchor::Middle, INK);
             return;
         }
-        // A difference of scores that add up to 100 is twice the way from 50.
+        // A difference of scores that add up to 100 is twice the distance from 50.
         let through = |value: f64| match self.measure {
             Measure::Score => 50.0 + value / 2.0,
             Measure::Goal => value,
             Measure::Cost => 100.0 + value,
         };
-        let colour = colour_of(of.verdict);
+        let colour = colour_of(comparison.verdict);
         let (low, high) = (through(difference.low), through(difference.high));
         canvas.interval(self.at(low), self.at(high), middle + 7, colour);
         canvas.dot((self.at(through(difference.mean)), middle + 7), 5, colour);

@@ -5,13 +5,14 @@
 //! that hold two contents at once and cells that lose their content. The first game that shows such a cell is played
 //! again with a witness per `next` rule, to name the rules that are responsible.
 //!
-//! Not every fluent with arguments is a board. Contents may share a cell by design: then they do so in the initial state,
-//! or the cells are not all filled there and sharing is common. Cells may vanish by design: then they are not all filled in
-//! the initial state either, or hold only one kind of content.
+//! Not every fluent with arguments is a board. Contents share a cell by design if they do so in the initial state, or if the
+//! fluent says where single things are. Where not all cells are filled in the initial state, a shared cell is a doubt and
+//! not a fault. A cell may become empty by design, by having no content; this is a fault only where all cells are filled in
+//! the initial state and some content stands for an empty cell.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agon::games::Board;
 use agon_engine::{Game, JointMove, RoleId, State};
@@ -61,6 +62,9 @@ const MOST_PLACES: usize = 3;
 /// Where not all cells are filled in the initial state: contents that share a cell more often than this do so by design.
 const MOST_SHARED: f64 = 0.1;
 
+/// How long a game may be played again to find the rules that are responsible, whatever time the analysis has left.
+const TRACE_TIME: Duration = Duration::from_secs(10);
+
 /// Plays up to `n_games` random games and looks at every cell in every state.
 pub(super) fn examine(
     game: &Game,
@@ -68,10 +72,10 @@ pub(super) fn examine(
     n_games: u64,
     seed: u64,
     deadline: Instant,
-) -> Vec<Fault> {
+) -> Cells {
     let layers = layers(game, board);
     if layers.is_empty() {
-        return Vec::new();
+        return Cells::default();
     }
     let mut watch = Watch::new(game, layers);
     for seed in (seed..).take(n_games as usize) {
@@ -80,7 +84,15 @@ pub(super) fn examine(
         }
         watch.play(seed, deadline);
     }
-    watch.faults(deadline)
+    watch.finish()
+}
+
+/// What was found about cells.
+#[derive(Default)]
+pub(super) struct Cells {
+    pub(super) faults: Vec<Fault>,
+    /// What may be by design.
+    pub(super) doubts: Vec<String>,
 }
 
 /// The readings of fluents as cells: those of the board, and those that the initial state suggests.
@@ -113,7 +125,10 @@ fn layers(game: &Game, board: Option<&Board>) -> Vec<Layer> {
         family.push(term);
     }
     for ((name, arity), rows) in families {
-        if layers.iter().any(|of| of.name == name && of.arity == arity) {
+        if layers
+            .iter()
+            .any(|known| known.name == name && known.arity == arity)
+        {
             continue;
         }
         if let Some(places) = key(&rows, arity, &roles) {
@@ -131,7 +146,10 @@ fn layers(game: &Game, board: Option<&Board>) -> Vec<Layer> {
 /// Every fluent that there may be, where the game is ground.
 fn all_fluents(game: &Game) -> Option<Vec<Term>> {
     let program = game.grounded()?.program();
-    let texts = program.fluents.iter().map(|of| program.term_text(of.term));
+    let texts = program
+        .fluents
+        .iter()
+        .map(|fluent| program.term_text(fluent.term));
     Some(terms(&texts.collect::<Vec<String>>()))
 }
 
@@ -204,7 +222,13 @@ struct Seen {
     /// Every cell, give or take one, has exactly one content in the initial state.
     is_full: bool,
     is_shared_at_first: bool,
+    /// A content was in two cells at once, so that contents are kinds and not single things.
+    has_kinds: bool,
+    /// A cell without content got one.
+    is_refilled: bool,
     contents: BTreeSet<String>,
+    /// The content of most cells in the initial state, if it may stand for an empty cell.
+    most_frequent: Option<String>,
     /// Cells with a content, and those with several, over all states.
     n_filled: u64,
     n_shared: u64,
@@ -250,7 +274,10 @@ impl<'a> Watch<'a> {
         };
         if let Some(grounded) = game.grounded() {
             let program = grounded.program();
-            let texts = program.fluents.iter().map(|of| program.term_text(of.term));
+            let texts = program
+                .fluents
+                .iter()
+                .map(|fluent| program.term_text(fluent.term));
             watch.bits = Some(texts.map(|text| watch.read(&text)).collect());
         }
         let initial = watch.filled(game.initial_state());
@@ -268,7 +295,30 @@ impl<'a> Watch<'a> {
             // Give or take one: the rules of a faulty sheet may write to a cell that is not there.
             seen.is_full = n_cells >= FEWEST_CELLS && n_single * 20 >= n_cells * 19;
         }
+        let roles: BTreeSet<String> = RoleId::all(game.n_roles())
+            .map(|role| game.role_name(role))
+            .collect();
+        for (layer, seen) in watch.seen.iter_mut().enumerate() {
+            let of_layer = initial.iter();
+            let of_layer = of_layer.filter(|filled| watch.cells[filled.cell].layer == layer);
+            seen.most_frequent =
+                most_frequent(of_layer.map(|filled| filled.content.as_str()), &roles);
+        }
+        watch.note_kinds(&initial);
         watch
+    }
+
+    /// Notes which layers have a content in two cells.
+    fn note_kinds(&mut self, filled: &[Filled]) {
+        if self.seen.iter().all(|seen| seen.has_kinds) {
+            return;
+        }
+        let mut held: HashMap<(usize, &str), usize> = HashMap::new();
+        for filled in filled {
+            let layer = self.cells[filled.cell].layer;
+            let cell = *held.entry((layer, &filled.content)).or_insert(filled.cell);
+            self.seen[layer].has_kinds |= cell != filled.cell;
+        }
     }
 
     fn read(&mut self, text: &str) -> Option<Filled> {
@@ -322,9 +372,8 @@ impl<'a> Watch<'a> {
         machine.load(self.game.initial_state());
         let mut history: Vec<JointMove> = Vec::new();
         let mut before = self.filled(self.game.initial_state());
-        for step in 0..MOST_STEPS {
-            let is_late = step % 32 == 31 && Instant::now() > deadline;
-            if machine.is_terminal() || is_late {
+        for _ in 0..MOST_STEPS {
+            if machine.is_terminal() || Instant::now() > deadline {
                 return;
             }
             let mut joint = Vec::new();
@@ -350,11 +399,14 @@ impl<'a> Watch<'a> {
         for filled in now {
             by_cell.entry(filled.cell).or_default().push(filled);
         }
+        self.note_kinds(now);
         let fluents_before: BTreeSet<&str> =
             before.iter().map(|filled| filled.fluent.as_str()).collect();
+        let cells_before: BTreeSet<usize> = before.iter().map(|filled| filled.cell).collect();
         for (&cell, here) in &by_cell {
             let seen = &mut self.seen[self.cells[cell].layer];
             seen.n_filled += 1;
+            seen.is_refilled |= !cells_before.contains(&cell);
             if here.len() < 2 {
                 continue;
             }
@@ -363,16 +415,20 @@ impl<'a> Watch<'a> {
                 .iter()
                 .filter(|filled| fluents_before.contains(&*filled.fluent));
             let kept: BTreeSet<String> = kept.map(|filled| filled.fluent.clone()).collect();
-            // A cell that was shared before shows only the consequences.
-            if kept.len() < 2 {
+            // A cell that was shared before shows only the consequences. Where cells may be empty, two roles may fill one at
+            // once, such as riders that collide.
+            if kept.len() < 2 && (seen.is_full || !kept.is_empty()) {
                 let fluents = here
                     .iter()
-                    .map(|of| (of.fluent.clone(), of.content.clone()));
+                    .map(|filled| (filled.fluent.clone(), filled.content.clone()));
                 let sighting = Sighting::new(seed, history, cell, fluents.collect(), kept);
                 Sighting::keep(&mut seen.shared, sighting);
             }
         }
-        for filled in before.iter().filter(|of| !by_cell.contains_key(&of.cell)) {
+        for filled in before
+            .iter()
+            .filter(|filled| !by_cell.contains_key(&filled.cell))
+        {
             let seen = &mut self.seen[self.cells[filled.cell].layer];
             let fluents = vec![(filled.fluent.clone(), filled.content.clone())];
             let sighting = Sighting::new(seed, history, filled.cell, fluents, BTreeSet::new());
@@ -380,24 +436,32 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn faults(&mut self, deadline: Instant) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    fn finish(&mut self) -> Cells {
+        let mut found = Cells::default();
         for seen in std::mem::take(&mut self.seen) {
+            let is_fault = seen.is_lost_by_fault();
             let share = seen.n_shared as f64 / seen.n_filled.max(1) as f64;
-            let is_by_design = seen.is_shared_at_first || (!seen.is_full && share > MOST_SHARED);
-            if let Some(sighting) = seen.shared.filter(|_| !is_by_design) {
-                faults.push(self.shared_fault(&sighting, deadline));
+            let is_doubt = seen.has_kinds && share <= MOST_SHARED;
+            let shared = seen.shared.filter(|_| !seen.is_shared_at_first);
+            if let Some(sighting) = shared.filter(|_| seen.is_full || is_doubt) {
+                let fault = self.shared_fault(&sighting);
+                match seen.is_full {
+                    true => found.faults.push(fault),
+                    false => found.doubts.push(format!(
+                        "{}, in {} games, unless this is meant; {}",
+                        fault.message, fault.games, fault.first
+                    )),
+                }
             }
-            let is_by_design = !seen.is_full || seen.contents.len() < 2;
-            if let Some(sighting) = seen.lost.filter(|_| !is_by_design) {
-                faults.push(self.lost_fault(&sighting, deadline));
+            if let Some(sighting) = seen.lost.filter(|_| is_fault) {
+                found.faults.push(self.lost_fault(&sighting));
             }
         }
-        faults
+        found
     }
 
-    fn shared_fault(&self, sighting: &Sighting, deadline: Instant) -> Fault {
-        let traced = self.trace(sighting, deadline);
+    fn shared_fault(&self, sighting: &Sighting) -> Fault {
+        let traced = self.trace(sighting);
         let steps = traced.as_deref().unwrap_or_default();
         let mut rules = Vec::new();
         for (fluent, _) in &sighting.fluents {
@@ -405,15 +469,22 @@ impl<'a> Watch<'a> {
                 true => "keeps",
                 false => "writes",
             };
-            rules.extend(self.rules_of(steps.last(), does, |of| of == fluent));
+            rules.extend(self.rules_of(steps.last(), does, |text| text == fluent));
         }
         let cell = &self.cells[sighting.cell].name;
-        let contents: Vec<String> = sighting.fluents.iter().map(|(_, of)| of.clone()).collect();
-        let quoted: Vec<String> = contents.iter().map(|of| format!("`{of}`")).collect();
+        let contents: Vec<String> = sighting
+            .fluents
+            .iter()
+            .map(|(_, content)| content.clone())
+            .collect();
+        let quoted: Vec<String> = contents
+            .iter()
+            .map(|content| format!("`{content}`"))
+            .collect();
         let kept = rules.iter().filter(|rule| rule.does == "keeps");
         let kept: Vec<String> = kept.map(|rule| rule.line.to_string()).collect();
         let why = match (&kept[..], rules.is_empty()) {
-            (_, true) => String::new(),
+            (_, true) => "; which rules do this was not found in time".to_owned(),
             ([], _) => "; these rules write both in the same step".to_owned(),
             ([line], _) => format!("; the rule on line {line} fails to clear it"),
             (lines, _) => format!("; the rules on lines {} fail to clear it", lines.join(", ")),
@@ -425,18 +496,18 @@ impl<'a> Watch<'a> {
         self.fault("two-contents", message, sighting, contents, rules)
     }
 
-    fn lost_fault(&self, sighting: &Sighting, deadline: Instant) -> Fault {
-        let traced = self.trace(sighting, deadline);
+    fn lost_fault(&self, sighting: &Sighting) -> Fault {
+        let traced = self.trace(sighting);
         let steps = traced.as_deref().unwrap_or_default();
         let (fluent, content) = &sighting.fluents[0];
         let cell = &self.cells[sighting.cell].name;
         // The rules that carried it before; in the first step, those that carry other cells.
         let earlier = steps.len().checked_sub(2).map(|idx| &steps[idx]);
-        let mut rules = self.rules_of(earlier, "kept it before", |of| of == fluent);
+        let mut rules = self.rules_of(earlier, "kept it before", |text| text == fluent);
         if rules.is_empty() {
             let layer = self.cells[sighting.cell].layer;
-            let is_of_layer = |of: &str| {
-                let name = Term::read(of).map(|term| term.name);
+            let is_of_layer = |text: &str| {
+                let name = Term::read(text).map(|term| term.name);
                 name.as_deref() == Some(&*self.layers[layer].name)
             };
             rules = self.rules_of(steps.last(), "fills other cells", is_of_layer);
@@ -445,6 +516,7 @@ impl<'a> Watch<'a> {
         }
         let lines: Vec<String> = rules.iter().map(|rule| rule.line.to_string()).collect();
         let why = match &lines[..] {
+            [] if traced.is_none() => "which rules do this was not found in time".to_owned(),
             [] => "no rule writes it".to_owned(),
             [line] => format!(
                 "the rule on line {line} no longer holds for it, and no other rule writes it"
@@ -511,7 +583,8 @@ impl<'a> Watch<'a> {
 
     /// Plays a game again and tells for its last two steps which rules derived which fluents. `None` if that is not known:
     /// the sheet uses our names, or the interpreter cannot do it in time.
-    fn trace(&self, sighting: &Sighting, deadline: Instant) -> Option<Vec<Derived>> {
+    fn trace(&self, sighting: &Sighting) -> Option<Vec<Derived>> {
+        let deadline = Instant::now() + TRACE_TIME;
         let layer = &self.layers[self.cells[sighting.cell].layer];
         let sheet = with_witnesses(self.game.rules(), &layer.name)?;
         let rules = check(&parse(sheet.as_bytes(), &Default::default())).ok()?;
@@ -537,6 +610,43 @@ impl<'a> Watch<'a> {
         }
         machine.take_fault().is_none().then_some(steps)
     }
+}
+
+impl Seen {
+    /// Whether a cell that loses its content is a fault: all cells are filled at first, and an empty cell has a content that
+    /// says so. If only its frequency tells which content that is, no cell may get its content back.
+    fn is_lost_by_fault(&self) -> bool {
+        let by_name = self.contents.iter().any(|content| is_blank(content));
+        let by_frequency = self.contents.len() > 1 && self.most_frequent.is_some();
+        self.is_full && (by_name || (by_frequency && !self.is_refilled))
+    }
+}
+
+/// What sheets write for nothing.
+const BLANKS: [&str; 12] = [
+    "b", "blank", "empty", "e", "none", "nothing", "free", "nil", "null", "open", "space", "vacant",
+];
+
+fn is_blank(content: &str) -> bool {
+    content
+        .split(' ')
+        .all(|word| BLANKS.iter().any(|blank| word.eq_ignore_ascii_case(blank)))
+}
+
+/// The content of most cells, if it fills a quarter of them, is alone in that, and names no role.
+fn most_frequent<'a>(
+    contents: impl Iterator<Item = &'a str>,
+    roles: &BTreeSet<String>,
+) -> Option<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for content in contents {
+        *counts.entry(content).or_default() += 1;
+    }
+    let n_cells: usize = counts.values().sum();
+    let (&most, &n) = counts.iter().max_by_key(|(_, n)| **n)?;
+    let is_alone = counts.values().filter(|&&other| other == n).count() == 1;
+    let is_role = most.split(' ').any(|word| roles.contains(word));
+    (is_alone && !is_role && n * 4 >= n_cells).then(|| most.to_owned())
 }
 
 impl Sighting {

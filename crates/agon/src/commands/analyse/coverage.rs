@@ -91,7 +91,7 @@ fn with_witnesses(rules: &Rules, watched: &[usize]) -> Option<String> {
     let is_goal_used = rules
         .rules
         .iter()
-        .any(|rule| uses(&rule.body, &|of| of == RelationId::GOAL));
+        .any(|rule| uses(&rule.body, &|relation| relation == RelationId::GOAL));
     let mut sheet = rules.to_text(Syntax::Prefix);
     for &idx in watched {
         let rule = &rules.rules[idx];
@@ -104,7 +104,7 @@ fn with_witnesses(rules: &Rules, watched: &[usize]) -> Option<String> {
         };
         let body = print::rule(rules, &body, Syntax::Prefix);
         let body = body.trim_start().strip_prefix("(<= terminal")?;
-        let in_next = is_goal_used || uses(&rule.body, &|of| on_moves.contains(&of));
+        let in_next = is_goal_used || uses(&rule.body, &|relation| on_moves.contains(&relation));
         let head = match in_next {
             true => format!("(next ({WITNESS} {WITNESS}{idx}))"),
             false => format!("({WITNESS} {WITNESS}{idx})"),
@@ -122,7 +122,7 @@ fn depending_on(rules: &Rules, relation: RelationId) -> BTreeSet<RelationId> {
     loop {
         let n_before = found.len();
         for rule in &rules.rules {
-            if uses(&rule.body, &|of| found.contains(&of)) {
+            if uses(&rule.body, &|relation| found.contains(&relation)) {
                 found.insert(rule.head.relation);
             }
         }
@@ -152,8 +152,8 @@ impl<'a> Witnesses<'a> {
         let bits = game.grounded().map(|grounded| {
             let program = grounded.program();
             let fluents = program.fluents.iter().enumerate();
-            let bits = fluents.filter_map(|(bit, of)| {
-                let text = program.term_text(of.term);
+            let bits = fluents.filter_map(|(bit, fluent)| {
+                let text = program.term_text(fluent.term);
                 Some((bit, of_fluent(&text)?))
             });
             bits.collect()
@@ -190,7 +190,7 @@ impl<'a> Witnesses<'a> {
                 machine
                     .goals(RoleId(0))
                     .iter()
-                    .filter_map(|of| of_constant(of)),
+                    .filter_map(|goal| of_constant(goal)),
             );
             let is_late = step % 32 == 31 && Instant::now() > deadline;
             if machine.is_terminal() || is_late {

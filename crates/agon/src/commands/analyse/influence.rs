@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use agon_engine::{Game, JointMove, RoleId, State};
-use agon_gdl::{Atom, Literal, RelationId, Rules, Term};
+use agon_gdl::{Atom, Literal, RelationId, Rules, SymbolId, Term};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -56,7 +56,7 @@ impl Trial<'_> {
         let mut machine = self.game.machine();
         machine.load(self.game.initial_state());
         for step in 0..MOST_STEPS {
-            let is_late = step % 8 == 7 && Instant::now() > deadline;
+            let is_late = step > 0 && Instant::now() > deadline;
             if machine.is_terminal() || is_late {
                 return;
             }
@@ -181,57 +181,81 @@ fn name_of(text: &str) -> &str {
 
 /// Names of the fluents that `goal` and `terminal` depend on, through any number of steps. `None` if that may be any.
 fn relevant_names(rules: &Rules) -> Option<BTreeSet<String>> {
-    let mut relations = BTreeSet::from([RelationId::GOAL, RelationId::TERMINAL]);
-    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut found = Dependencies {
+        rules,
+        relations: BTreeSet::from([RelationId::GOAL, RelationId::TERMINAL]),
+        names: BTreeSet::new(),
+        movers: BTreeSet::new(),
+    };
     loop {
-        let n_before = (relations.len(), names.len());
+        let n_before = found.len();
         for rule in &rules.rules {
-            let is_relevant = match rule.head.relation {
-                RelationId::NEXT => match outer_name(rules, &rule.head) {
-                    Some(name) => names.contains(&name),
-                    None => true,
-                },
-                relation => relations.contains(&relation),
-            };
-            if is_relevant {
-                collect(rules, &rule.body, &mut relations, &mut names)?;
+            if found.is_relevant(&rule.head) {
+                found.collect(&rule.body)?;
             }
         }
-        if (relations.len(), names.len()) == n_before {
-            return Some(names);
+        if found.len() == n_before {
+            return Some(found.names);
         }
     }
 }
 
-fn collect(
-    rules: &Rules,
-    body: &[Literal],
-    relations: &mut BTreeSet<RelationId>,
-    names: &mut BTreeSet<String>,
-) -> Option<()> {
-    for literal in body {
-        match literal {
-            Literal::Positive(atom) | Literal::Negative(atom) => match atom.relation {
-                RelationId::TRUE => {
-                    names.insert(outer_name(rules, atom)?);
-                }
-                // What a role may do decides what it does.
-                RelationId::DOES => {
-                    relations.insert(RelationId::LEGAL);
-                }
-                relation => {
-                    relations.insert(relation);
-                }
-            },
-            Literal::Or(branches) => {
-                for branch in branches {
-                    collect(rules, branch, relations, names)?;
-                }
+/// What goals and the end depend on, as far as known.
+struct Dependencies<'a> {
+    rules: &'a Rules,
+    relations: BTreeSet<RelationId>,
+    /// Of fluents.
+    names: BTreeSet<String>,
+    /// Roles whose moves matter.
+    movers: BTreeSet<SymbolId>,
+}
+
+impl Dependencies<'_> {
+    fn len(&self) -> usize {
+        self.relations.len() + self.names.len() + self.movers.len()
+    }
+
+    fn is_relevant(&self, head: &Atom) -> bool {
+        match (head.relation, &head.args[..]) {
+            (RelationId::NEXT, _) => {
+                outer_name(self.rules, head).is_none_or(|name| self.names.contains(&name))
             }
-            Literal::Distinct(..) | Literal::Equal(..) => {}
+            // What a role may do decides what it does.
+            (RelationId::LEGAL, [Term::Constant(role), ..]) if self.movers.contains(role) => true,
+            (RelationId::LEGAL, [Term::Variable(_), ..]) if !self.movers.is_empty() => true,
+            (relation, _) => self.relations.contains(&relation),
         }
     }
-    Some(())
+
+    fn collect(&mut self, body: &[Literal]) -> Option<()> {
+        for literal in body {
+            match literal {
+                Literal::Positive(atom) | Literal::Negative(atom) => {
+                    match (atom.relation, &atom.args[..]) {
+                        (RelationId::TRUE, _) => {
+                            self.names.insert(outer_name(self.rules, atom)?);
+                        }
+                        (RelationId::DOES, [Term::Constant(role), ..]) => {
+                            self.movers.insert(*role);
+                        }
+                        (RelationId::DOES, _) => {
+                            self.relations.insert(RelationId::LEGAL);
+                        }
+                        (relation, _) => {
+                            self.relations.insert(relation);
+                        }
+                    }
+                }
+                Literal::Or(branches) => {
+                    for branch in branches {
+                        self.collect(branch)?;
+                    }
+                }
+                Literal::Distinct(..) | Literal::Equal(..) => {}
+            }
+        }
+        Some(())
+    }
 }
 
 /// The outermost name of the only argument, unless it is a variable.

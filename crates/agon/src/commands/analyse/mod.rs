@@ -107,15 +107,19 @@ fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
         survey.faults.retain(|fault| fault.kind != "never-ends");
         survey.faults.insert(0, endless(survey.n_games));
     }
-    let board = board_of(game, sheet.about.as_ref());
+    // The interpreter is too slow to guess a board.
+    let about = sheet.about.as_ref();
+    let has_board = program.is_some() || about.is_some_and(|about| about.board.is_some());
+    let board = has_board.then(|| board_of(game, about)).flatten();
     let n_watched = args.games.min(CELLS_GAMES);
-    let mut flaws = cells::examine(
+    let found = cells::examine(
         game,
         board.as_ref(),
         n_watched,
         args.seed,
         until(CELLS_PART),
     );
+    let mut flaws = found.faults;
     let n_tried = args.games.min(INFLUENCE_GAMES);
     flaws.extend(influence::examine(
         game,
@@ -139,6 +143,7 @@ fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
         proven_end: program.and_then(most_steps),
         survey,
         flaws,
+        cell_doubts: found.doubts,
         coverage,
         contest,
         n_playouts: args.playouts,

@@ -8,6 +8,7 @@ use agon_ground::{TermView, Truth};
 use agon_insight::Term;
 use serde::Serialize;
 
+use super::cells::CellFault;
 use super::coverage::Coverage;
 use super::statistics::{Results, Share, Spread};
 use super::survey::{Fault, Survey};
@@ -20,6 +21,8 @@ pub(super) struct Findings<'a> {
     pub(super) survey: Survey,
     /// Faults of cells and of roles without influence.
     pub(super) flaws: Vec<Fault>,
+    /// Cells that hold two contents, perhaps by design.
+    pub(super) cell_doubts: Vec<String>,
     pub(super) coverage: Option<Coverage>,
     pub(super) contest: Results,
     pub(super) n_playouts: u64,
@@ -32,6 +35,9 @@ pub(super) struct Report {
     /// No fault was found.
     pub(super) ok: bool,
     faults: Vec<Fault>,
+    /// A cell holds two contents, and only its designer knows whether that is a fault.
+    #[serde(skip)]
+    is_unclear: bool,
     /// What a designer should look at.
     doubts: Vec<String>,
     /// What is as it should be.
@@ -149,6 +155,7 @@ impl Findings<'_> {
             game: self.name.to_owned(),
             engine: self.game.grounded().map_or("interpreter", |_| "scalar"),
             ok: self.survey.faults.is_empty() && self.flaws.is_empty(),
+            is_unclear: !self.cell_doubts.is_empty(),
             doubts,
             merits,
             kind: self.kind(),
@@ -248,9 +255,9 @@ impl Findings<'_> {
         let mut moves = Vec::new();
         for role in self.roles() {
             let legal = &self.survey.roles[role.idx()].legal;
-            for (idx, of) in program.roles[role.idx()].moves.iter().enumerate() {
+            for (idx, mv) in program.roles[role.idx()].moves.iter().enumerate() {
                 let is_seen = legal.contains(&agon_engine::MoveId(idx as u32));
-                moves.push((program.term_text(of.term), is_seen));
+                moves.push((program.term_text(mv.term), is_seen));
             }
         }
         // A move that any role was seen to have is a move of the game.
@@ -276,7 +283,7 @@ impl Findings<'_> {
         let fluents = program.fluents.iter().enumerate();
         families(
             fluents
-                .map(|(idx, of)| (program.term_text(of.term), is_seen(idx)))
+                .map(|(idx, fluent)| (program.term_text(fluent.term), is_seen(idx)))
                 .collect(),
         )
     }
@@ -302,7 +309,10 @@ impl Findings<'_> {
         let mut merits = Vec::new();
         let survey = &self.survey;
         let (least, most) = (survey.length.least, survey.length.most);
-        let is_stuck = survey.faults.iter().any(|of| of.kind == "no-legal-move");
+        let is_stuck = survey
+            .faults
+            .iter()
+            .any(|fault| fault.kind == "no-legal-move");
         match self.proven_end.filter(|_| !is_stuck) {
             Some(steps) => merits.push(format!(
                 "it always ends: a step counter proves at most {steps} steps"
@@ -349,6 +359,7 @@ impl Findings<'_> {
         if self.game.rules().is_gdl_two {
             doubts.push("GDL-II: what the roles see is not looked at".to_owned());
         }
+        doubts.extend(self.cell_doubts.iter().cloned());
         self.doubts_of_roles(&mut doubts);
         self.doubts_of_seats(&mut doubts);
         for family in self.never_legal().iter().filter(|of| of.unseen == of.of) {
@@ -475,7 +486,7 @@ fn lines(rules: &[RuleLine]) -> String {
     const MOST: usize = 8;
     let shown = rules.iter().take(MOST);
     let mut texts: Vec<String> = shown
-        .map(|of| format!("line {} ({})", of.line, of.relation))
+        .map(|rule| format!("line {} ({})", rule.line, rule.relation))
         .collect();
     if rules.len() > MOST {
         texts.push(format!("and {} more", rules.len() - MOST));
@@ -488,6 +499,9 @@ impl fmt::Display for Report {
         let n_games = self.ends.games;
         let verdict = match self.faults.len() {
             0 if n_games == 0 => "unknown: no game was finished".to_owned(),
+            0 if self.is_unclear => {
+                format!("no fault in {n_games} random games, but a cell holds two contents")
+            }
             0 => format!("sound, as far as {n_games} random games show"),
             1 => "1 fault".to_owned(),
             n => format!("{n} faults"),
@@ -507,7 +521,7 @@ impl fmt::Display for Report {
                 n => format!("{n} games"),
             };
             writeln!(f, "  fault  {message} [{kind}], in {n_seen}; {first}")?;
-            for line in cell.iter().flat_map(|cell| cell.lines()) {
+            for line in cell.iter().flat_map(CellFault::lines) {
                 writeln!(f, "         {line}")?;
             }
         }

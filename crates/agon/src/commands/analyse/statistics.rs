@@ -155,7 +155,8 @@ impl Results {
         }
     }
 
-    /// Two roles that do not get the same, the better one first: the pair that differs most, if chance does not explain it.
+    /// Two roles that do not get the same, the better one first: of the pairs that chance does not explain, the one
+    /// that differs most.
     ///
     /// If two seats are equal, exchanging them changes no probability, so the difference between their goals in a game is
     /// as likely to be `d` as `-d`. The sum of such differences, divided by the root of the sum of their squares, then
@@ -169,8 +170,9 @@ impl Results {
             let pair = &self.pairs[*idx];
             pair.sum / pair.sum_of_squares.max(f64::MIN_POSITIVE).sqrt()
         };
-        let widest = (0..self.pairs.len()).max_by(|a, b| deviation(a).total_cmp(&deviation(b)))?;
-        let is_shown = self.n_games >= FEWEST_GAMES && deviation(&widest) > bound;
+        let apart = (0..self.pairs.len()).filter(|idx| deviation(idx) > bound);
+        let widest = apart.max_by(|&a, &b| self.pairs[a].sum.total_cmp(&self.pairs[b].sum))?;
+        let is_shown = self.n_games >= FEWEST_GAMES;
         is_shown.then_some((widest / n_roles, widest % n_roles))
     }
 }

@@ -137,7 +137,9 @@ fn run_once(args: &Args) -> anyhow::Result<ExitCode> {
                 }
                 // Metadata that was not named itself is mentioned only if there is something to say.
                 let is_named = sheet.is_none();
-                if let Some(metadata) = metadata.filter(|of| is_named || !of.findings.is_empty()) {
+                if let Some(metadata) =
+                    metadata.filter(|report| is_named || !report.findings.is_empty())
+                {
                     has_errors |= metadata.n_errors() > 0;
                     if args.json {
                         writeln!(out, "{}", serde_json::to_string(&metadata_json(&metadata))?)?;
@@ -239,7 +241,7 @@ fn examine(
 }
 
 fn report<'a>(file: &'a str, findings: &'a Findings) -> Report<'a> {
-    let of = |severity: Severity| {
+    let with_severity = |severity: Severity| {
         let written = findings
             .written()
             .filter(|finding| finding.severity == severity)
@@ -269,14 +271,14 @@ fn report<'a>(file: &'a str, findings: &'a Findings) -> Report<'a> {
     Report {
         file,
         ok: findings.n_errors() == 0,
-        errors: of(Severity::Error),
-        warnings: of(Severity::Warning),
+        errors: with_severity(Severity::Error),
+        warnings: with_severity(Severity::Warning),
         left_out: findings.written.n_left_out(),
     }
 }
 
 fn metadata_json(metadata: &MetadataReport) -> Report<'_> {
-    let of = |is_error: bool| {
+    let of_kind = |is_error: bool| {
         let findings = metadata.findings.iter();
         let findings = findings.filter(|finding| finding.is_error == is_error);
         let json = findings.map(|finding| Finding {
@@ -291,8 +293,8 @@ fn metadata_json(metadata: &MetadataReport) -> Report<'_> {
     Report {
         file: &metadata.file,
         ok: metadata.n_errors() == 0,
-        errors: of(true),
-        warnings: of(false),
+        errors: of_kind(true),
+        warnings: of_kind(false),
         left_out: 0,
     }
 }

@@ -34,7 +34,7 @@ const INTERPRETER_LIMITS: agon_engine::interpreter::Limits = agon_engine::interp
 
 const PLAY_TIME: Duration = Duration::from_secs(2);
 const MOST_PLAYOUTS: u64 = 300;
-/// A game that is not over after so many steps is taken for endless. The longest of the public sheets that end at all
+/// A game that is not over after this number of steps is reported as endless. The longest of the public sheets that end at all
 /// take about a thousand.
 const MOST_STEPS: usize = 10_000;
 
@@ -134,7 +134,11 @@ pub(super) fn observe(rules: &Arc<Rules>, budget: &Budget) -> Vec<Observation> {
     if let Err(error) = &program {
         findings.push(does_not_ground(rules, error));
     }
-    if budget.play && findings.iter().all(|of| of.severity != Severity::Error) {
+    if budget.play
+        && findings
+            .iter()
+            .all(|finding| finding.severity != Severity::Error)
+    {
         play(rules, program.ok(), budget.seed, &mut findings);
     }
     findings
@@ -145,8 +149,8 @@ fn does_not_ground(rules: &Rules, error: &GroundError) -> Observation {
         GroundError::Unstratified { cycle } => {
             let message = format!("the rules are not stratified: {cycle}");
             let suspects = rules.warnings.iter();
-            let mut suspects = suspects.filter(|of| of.kind == Kind::MaybeUnstratified);
-            let place = suspects.find_map(|of| of.place(&rules.source));
+            let mut suspects = suspects.filter(|finding| finding.kind == Kind::MaybeUnstratified);
+            let place = suspects.find_map(|finding| finding.place(&rules.source));
             Observation::error(Kind::Unstratified.name(), message)
                 .at(place.map_or(0, |place| place.line))
                 .help("what holds must not depend on its own negation")
@@ -193,7 +197,7 @@ fn play(
             rules,
             initial: game.initial_state().clone(),
             machine: Box::new(game.machine()),
-            move_text: Box::new(move |role, of| named.move_text(role, of)),
+            move_text: Box::new(move |role, mv| named.move_text(role, mv)),
             findings,
             is_endless,
         };
@@ -208,7 +212,7 @@ fn play(
                 rules,
                 initial: game.initial_state().clone(),
                 machine: Box::new(game.machine()),
-                move_text: Box::new(move |_, of| named.move_text(of)),
+                move_text: Box::new(move |_, mv| named.move_text(mv)),
                 findings,
                 is_endless: false,
             };
@@ -353,7 +357,7 @@ impl Trial<'_> {
 
     /// Keeps the first finding of a kind about a role: the others only differ in the game that showed them.
     fn report(&mut self, finding: Observation) {
-        let role = |of: &Observation| of.seen.map(|seen| seen.role);
+        let role = |observation: &Observation| observation.seen.map(|seen| seen.role);
         let is_known = self
             .findings
             .iter()
@@ -395,10 +399,10 @@ impl Trial<'_> {
     fn line_of_goal(&self, role: RoleId, values: &[String]) -> u32 {
         let name = &self.rules.roles[role.idx()];
         let fits = |rule: &&Rule| {
-            let [of, value] = &*rule.head.args else {
+            let [owner, value] = &*rule.head.args else {
                 return false;
             };
-            let is_role = matches!(of, Term::Variable(_)) || of == name;
+            let is_role = matches!(owner, Term::Variable(_)) || owner == name;
             let is_value = match value {
                 Term::Constant(_) => values.contains(&self.rules.term_text(value)),
                 _ => true,

@@ -1,26 +1,27 @@
-//! Gates in the form that costs the fewest instructions: a conjunction of plain rows without a disjunction of others.
+//! Gates in the form that costs the fewest instructions: a conjunction of plain rows and the complement of a
+//! disjunction.
 //!
-//! CPUs have AND, OR and AND-NOT, but each NOT of its own costs an instruction. By De Morgan, a gate with literals of both
-//! kinds is `(p1 & p2 & …) & !(n1 | n2 | …)`, one instruction per literal. A gate with complemented literals only is
-//! `!(n1 | n2 | …)`; its row keeps the disjunction instead, and its readers, which know that, read it the other way round.
-//! So a NOT remains only where such a gate is an output, since outputs are plain.
+//! CPUs have AND, OR and AND-NOT, but a separate NOT costs an instruction. By De Morgan, a gate with literals of both
+//! kinds is `(p1 & p2 & …) & !(n1 | n2 | …)`, one instruction per literal. A gate with only complemented literals is
+//! `!(n1 | n2 | …)`; its row stores the disjunction instead, and its readers use the opposite sign. So a NOT remains
+//! only where such a gate is an output, because outputs are plain.
 //!
-//! On the way, copies are read at their source, and what no output needs is dropped.
+//! In the same pass, copies are replaced by their sources, and gates that no output needs are dropped.
 
 use crate::lanes::code::{Code, Literal};
 
 /// No gate, or no row.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A gate in its form.
+/// A gate in this form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) target: u32,
-    /// Where its rows begin: first those to be false, then those to be true.
+    /// Start of its rows: first the negative ones, which must be false, then the plain ones, which must be true.
     start: u32,
     plain: u32,
     end: u32,
-    /// Somebody reads the row after the code has run.
+    /// Whether the row is needed after the code has run.
     pub(crate) is_output: bool,
 }
 
@@ -30,14 +31,14 @@ pub(crate) struct Forms {
     rows: Vec<u32>,
     /// Per row: the gate that computes it, or [`NONE`].
     pub(crate) gate_of: Vec<u32>,
-    /// Per row: its number in memory. Forms may number rows anew, in the same order.
+    /// Per row: its number in memory. Forms may renumber rows, in the same order.
     pub(crate) in_memory: Vec<u32>,
 }
 
 impl Forms {
     /// Brings code into forms.
     pub(crate) fn new(code: &Code) -> Forms {
-        // Many small kernels of a large game must not each pay for all of its rows.
+        // The cost of the many small kernels of a large game must not depend on the number of all its rows.
         if code.n_rows() > 4 * (code.n_gates() + code.n_literals()) {
             let (code, rows) = code.renumbered();
             return Forms::over(&code, rows);
@@ -54,7 +55,7 @@ impl Forms {
             gate_of: vec![NONE; code.n_rows()],
             in_memory,
         };
-        // Rows that keep the complement of their gate.
+        // Rows that store the complement of their gate.
         let mut is_complement = vec![false; code.n_rows()];
         let live = (0..code.n_gates()).filter(|&gate| is_live[gate]);
         for gate in live {
@@ -67,7 +68,7 @@ impl Forms {
         forms
     }
 
-    /// Appends a gate; says whether its row keeps the complement.
+    /// Appends a gate; returns whether its row stores the complement.
     fn push(
         &mut self,
         target: u32,
@@ -122,7 +123,8 @@ impl Forms {
 }
 
 impl Form {
-    /// Whether it has no plain rows: the disjunction of the negative ones is kept, or its complement for an output.
+    /// Whether it has no plain rows: then the disjunction of the negative ones is stored, or its complement for an
+    /// output.
     pub(crate) fn is_disjunction(&self) -> bool {
         self.plain == self.end
     }
@@ -132,13 +134,13 @@ impl Form {
         self.is_disjunction() && self.is_output
     }
 
-    /// Number of rows that it reads: those to be false, those to be true.
+    /// Number of negative and of plain rows.
     pub(crate) fn n_rows(&self) -> (u32, u32) {
         (self.plain - self.start, self.end - self.plain)
     }
 }
 
-/// Literals of all gates, where copies are replaced by what they copy.
+/// Literals of all gates, with copies replaced by their sources.
 struct Resolved {
     ends: Vec<u32>,
     literals: Vec<Literal>,
@@ -164,7 +166,7 @@ impl Resolved {
             let target = code.target(gate) as usize;
             assert!(
                 !is_taken[target],
-                "row {target} is computed once, before it is read"
+                "row {target} must be computed once, before it is read"
             );
             is_taken[target] = true;
             resolved.tidy(start);
@@ -176,7 +178,7 @@ impl Resolved {
         resolved
     }
 
-    /// Drops duplicates from the last gate. If it reads a row and its complement, it keeps these two only.
+    /// Removes duplicates from the last gate. If it reads a row and its complement, it keeps only these two.
     fn tidy(&mut self, start: usize) {
         self.literals[start..].sort_unstable();
         let mut end = start;
@@ -202,11 +204,11 @@ impl Resolved {
         &self.literals[start as usize..self.ends[gate] as usize]
     }
 
-    /// Per gate whether an output needs it, and per row whether it is an output.
+    /// Per gate, whether an output needs it; per row, whether it is an output.
     fn live(&self, code: &Code) -> (Vec<bool>, Vec<bool>) {
         let mut is_output = vec![false; code.n_rows()];
         for &row in code.outputs() {
-            // An output that no gate mentions is given, and stays as it is.
+            // An output that no gate mentions is given and does not change.
             if let Some(flag) = is_output.get_mut(row as usize) {
                 *flag = true;
             }

@@ -1,8 +1,8 @@
-//! The order of evaluation: depth first, so that a value is read soon after it was computed.
+//! The evaluation order: depth first, so that a value is read soon after it was computed.
 //!
 //! Starting from each output, a gate's children are computed one after the other, and each is folded into the gate's
-//! partial value as soon as it is there: even a gate of a thousand inputs keeps one value alive, not a thousand. The
-//! child that needs the most registers comes first. Copies of a value follow right behind it.
+//! partial value as soon as it is available: even a gate with a thousand inputs keeps only one value live. The child
+//! that needs the most registers comes first. Copies of a value follow directly after it.
 //!
 //! - Sethi and Ullman 1970, The generation of optimal code for arithmetic expressions (which child comes first)
 
@@ -12,11 +12,11 @@ use super::forms::{Forms, NONE};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) gate: u32,
-    /// Where its reads end; they begin where those of the step before end.
+    /// End of its reads; they start where those of the previous step end.
     end: u32,
-    /// It begins a gate.
+    /// Whether it is the first step of its gate.
     pub(crate) is_first: bool,
-    /// It completes its gate.
+    /// Whether it completes its gate.
     pub(crate) is_last: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Where the reads of a step stand.
+    /// The range of the reads of a step.
     pub(crate) fn range(&self, step: usize) -> std::ops::Range<usize> {
         let start = step
             .checked_sub(1)
@@ -55,7 +55,7 @@ impl Schedule {
         start as usize..self.steps[step].end as usize
     }
 
-    /// What all steps read, one after the other.
+    /// The reads of all steps, concatenated.
     pub(crate) fn reads(&self) -> &[Read] {
         &self.reads
     }
@@ -90,7 +90,7 @@ pub(crate) fn schedule(forms: &Forms) -> Schedule {
     walk.schedule
 }
 
-/// Per gate: how many registers its tree needs if nothing is shared.
+/// Per gate: the number of registers that its tree needs if nothing is shared.
 fn needs(forms: &Forms) -> Vec<u32> {
     let mut needs: Vec<u32> = Vec::with_capacity(forms.gates.len());
     for gate in &forms.gates {
@@ -137,9 +137,9 @@ impl Copies {
 /// A gate whose children are being computed.
 struct Frame {
     gate: u32,
-    /// Where its reads begin in `pending`; they end where those of the next frame begin.
+    /// Start of its reads in `pending`; they end where those of the next frame start.
     start: u32,
-    /// The next of them to be folded.
+    /// The next read to fold.
     next: u32,
     is_begun: bool,
 }
@@ -148,10 +148,10 @@ struct Walk<'a> {
     forms: &'a Forms,
     need: Vec<u32>,
     copies: Copies,
-    /// Per row: whether it is given, or computed by now.
+    /// Per row: whether it is given or already computed.
     is_there: Vec<bool>,
     frames: Vec<Frame>,
-    /// What the gates of all frames read, in the order in which it is to be folded.
+    /// The reads of the gates of all frames, in the order in which they are folded.
     pending: Vec<Read>,
     schedule: Schedule,
 }
@@ -176,8 +176,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Puts a gate on the stack. The child that needs the most registers is computed first, then comes what is there
-    /// already, then the other children.
+    /// Pushes a gate on the stack. The child that needs the most registers is computed first, then available rows are
+    /// read, then the other children are computed.
     fn enter(&mut self, gate: u32) {
         let form = &self.forms.gates[gate as usize];
         let start = self.pending.len();
@@ -194,9 +194,9 @@ impl Walk<'_> {
         let plain = self.forms.plain(form).iter().map(|&row| (row, false));
         let reads = negative.chain(plain);
         if first != NONE {
-            let of_first = reads.clone().filter(|&(row, _)| row == first);
+            let first_reads = reads.clone().filter(|&(row, _)| row == first);
             self.pending
-                .extend(of_first.map(|(row, is_negative)| Read::new(row, is_negative)));
+                .extend(first_reads.map(|(row, is_negative)| Read::new(row, is_negative)));
         }
         for is_there in [true, false] {
             for (row, is_negative) in reads.clone() {
@@ -213,7 +213,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Folds what the uppermost gate reads, up to `end`. One row alone is no value yet: it waits for the next.
+    /// Folds the reads of the topmost gate up to `end`. A single row is not a value yet: it waits for the next read.
     fn fold(&mut self, end: u32, is_last: bool) {
         let Some(frame) = self.frames.last_mut() else {
             return;
@@ -233,7 +233,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes the uppermost gate from the stack. It is computed; copies of it follow.
+    /// Pops the topmost gate, which is now computed; copies of it follow.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else {
             return;
@@ -241,7 +241,7 @@ impl Walk<'_> {
         self.pending.truncate(frame.start as usize);
         let row = self.forms.gates[frame.gate as usize].target;
         self.is_there[row as usize] = true;
-        // Nobody reads a copy, so it can only be the root, which then takes care of itself.
+        // A copy has no readers, so it can only be the root, which is completed separately.
         let root = self.frames.first().map(|frame| frame.gate);
         let mut copy = self.copies.first[frame.gate as usize];
         while copy != NONE {

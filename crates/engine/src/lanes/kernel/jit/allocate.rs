@@ -1,8 +1,8 @@
-//! Which values are in registers, and where the others stand in memory.
+//! Register allocation: which values are in registers, and where the others are in memory.
 //!
-//! When a register is needed, the value goes that is read the latest (Belady's rule). Values of gates that are no outputs
-//! are stored only then, in rows that are free at the moment, the one freed last first; so most of them never reach memory,
-//! and few rows are in use.
+//! When a register is needed, the value whose next use is furthest away is spilled (Belady's rule). Values of gates
+//! that are not outputs are stored only when spilled, in a free row, the most recently freed first. So most values
+//! never reach memory, and few rows are in use.
 //!
 //! - Belady 1966, A study of replacement algorithms for a virtual-storage computer
 
@@ -10,37 +10,37 @@ use super::assembler::{Assembler, Place, Register};
 use crate::lanes::kernel::forms::{Form, Forms, NONE};
 use crate::lanes::kernel::schedule::Schedule;
 
-/// A value in a register that belongs to no row yet.
+/// A value in a register that does not belong to a row yet.
 const TEMPORARY: u32 = NONE - 1;
 const NO_REGISTER: u8 = u8::MAX;
 
-/// A row that is read again after more steps than this is not loaded into a register for that. With 4096 instead,
-/// reversi takes 1.07 times as long and other games the same; without any such loads, code takes 1.05 (skirmish) to 2
-/// times (quarto) as long.
+/// A row whose next use is further away than this number of steps is not loaded into a register for it. With 4096
+/// instead, reversi takes 1.07 times as long and other games the same; without any such loads, code takes 1.05
+/// (skirmish) to 2 times (quarto) as long.
 const FAR: u32 = 64;
 
-/// When each value is read next.
+/// The next use of each value.
 pub(super) struct NextUses {
     /// Per read of the schedule: the step that reads the row next, or [`NONE`].
-    pub(super) of_read: Vec<u32>,
+    pub(super) by_read: Vec<u32>,
     /// Per step: the step that reads its target next, or [`NONE`].
-    pub(super) of_target: Vec<u32>,
+    pub(super) by_target: Vec<u32>,
 }
 
 impl NextUses {
     pub(super) fn new(forms: &Forms, schedule: &Schedule) -> NextUses {
         let mut last = vec![NONE; forms.gate_of.len()];
         let mut uses = NextUses {
-            of_read: vec![NONE; schedule.reads().len()],
-            of_target: vec![NONE; schedule.steps.len()],
+            by_read: vec![NONE; schedule.reads().len()],
+            by_target: vec![NONE; schedule.steps.len()],
         };
         for (idx, step) in schedule.steps.iter().enumerate().rev() {
             let target = forms.gates[step.gate as usize].target as usize;
-            uses.of_target[idx] = last[target];
+            uses.by_target[idx] = last[target];
             last[target] = if step.is_first { NONE } else { idx as u32 };
             for read in schedule.range(idx).rev() {
                 let row = schedule.reads()[read].row() as usize;
-                uses.of_read[read] = last[row];
+                uses.by_read[read] = last[row];
                 last[row] = idx as u32;
             }
         }
@@ -54,11 +54,11 @@ pub(super) struct Allocation<'a> {
     pub(super) assembler: Assembler,
     /// The step that is being emitted.
     now: u32,
-    /// Registers without a value, as bits.
+    /// Free registers, as bits.
     free: u32,
-    /// Registers that the instruction at hand uses, as bits.
+    /// Registers that the current instruction uses, as bits.
     locked: u32,
-    /// Per register: the row whose value it holds, and when that is read next.
+    /// Per register: the row whose value it holds, and its next use.
     values: [u32; 32],
     next_uses: [u32; 32],
     n_registers: u8,
@@ -72,11 +72,11 @@ pub(super) struct Allocation<'a> {
 }
 
 impl<'a> Allocation<'a> {
-    /// Everything given is in memory, all registers are free.
+    /// All given rows are in memory, and all registers are free.
     pub(super) fn new(forms: &'a Forms, assembler: Assembler, n_registers: u8) -> Allocation<'a> {
         let given = |(&gate, &row): (&u32, &u32)| if gate == NONE { row } else { NONE };
         let rows = forms.gate_of.iter().zip(&forms.in_memory);
-        // Rows of gates that are no outputs are there for whatever value needs one.
+        // Rows of gates that are not outputs can be used for spilled values.
         let is_spare = |gate: &&Form| !gate.is_output;
         let spare = forms.gates.iter().filter(is_spare);
         let spare = spare.map(|gate| forms.in_memory[gate.target as usize]);
@@ -96,13 +96,13 @@ impl<'a> Allocation<'a> {
         }
     }
 
-    /// Goes on to a step.
+    /// Moves on to a step.
     pub(super) fn begin(&mut self, step: u32) {
         self.now = step;
         self.free_slots.append(&mut self.freed_slots);
     }
 
-    /// Where the value of a row stands.
+    /// The location of a row's value.
     pub(super) fn place(&self, row: u32) -> Place {
         match self.register_of[row as usize] {
             NO_REGISTER => Place::Row(self.slot_of[row as usize]),
@@ -120,7 +120,7 @@ impl<'a> Allocation<'a> {
         self.register_of[row as usize] != NO_REGISTER
     }
 
-    /// Keeps a register through the instruction at hand, though its value may be read no more.
+    /// Keeps a register for the current instruction, even if its value is not read again.
     pub(super) fn lock(&mut self, register: Register) {
         self.locked |= 1 << register.0;
     }
@@ -130,7 +130,7 @@ impl<'a> Allocation<'a> {
         self.locked = 0;
     }
 
-    /// Notes that a row was read, and when it will be read next; if never, its register and its slot become free.
+    /// Records that a row was read, and its next use; if there is none, its register and its slot become free.
     pub(super) fn was_read(&mut self, row: u32, next_use: u32) {
         let register = self.register_of[row as usize];
         if next_use != NONE {
@@ -146,13 +146,13 @@ impl<'a> Allocation<'a> {
         if gate != NONE && !self.forms.gates[gate as usize].is_output {
             let slot = std::mem::replace(&mut self.slot_of[row as usize], NONE);
             if slot != NONE {
-                // Not before the instruction has read it.
+                // Only after the instruction has read it.
                 self.freed_slots.push(slot);
             }
         }
     }
 
-    /// A register for the result of an instruction, which belongs to no row yet.
+    /// A register for the result of an instruction, which does not belong to a row yet.
     pub(super) fn temporary(&mut self) -> Register {
         let register = self.take();
         self.values[usize::from(register.0)] = TEMPORARY;
@@ -160,7 +160,7 @@ impl<'a> Allocation<'a> {
         register
     }
 
-    /// Makes a register a temporary whose value was read for the last time.
+    /// Turns a register whose value was read for the last time into a temporary.
     pub(super) fn take_over(&mut self, register: Register) {
         self.free &= !(1 << register.0);
         self.values[usize::from(register.0)] = TEMPORARY;
@@ -176,7 +176,7 @@ impl<'a> Allocation<'a> {
         self.free |= 1 << register.0;
     }
 
-    /// Gives the value in a register to a row, which is nowhere in memory.
+    /// Assigns the value in a register to a row, which is not in memory.
     pub(super) fn assign(&mut self, register: Register, row: u32, next_use: u32) {
         self.values[usize::from(register.0)] = row;
         self.next_uses[usize::from(register.0)] = next_use;
@@ -191,7 +191,7 @@ impl<'a> Allocation<'a> {
         self.slot_of[row as usize] = slot;
     }
 
-    /// Loads a row into a register if it is worth it: another read comes before those of a value that is in memory too.
+    /// Loads a row into a register if that pays off: its next use comes before that of a value that is also in memory.
     pub(super) fn cache(&mut self, row: u32, next_use: u32) -> bool {
         if next_use == NONE || next_use - self.now > FAR {
             return false;
@@ -213,7 +213,7 @@ impl<'a> Allocation<'a> {
         true
     }
 
-    /// Takes a free register, or that of the value that is read the latest.
+    /// Takes a free register, or evicts the value whose next use is furthest away.
     fn take(&mut self) -> Register {
         let free = self.free & !self.locked;
         let register = if free != 0 {
@@ -228,7 +228,7 @@ impl<'a> Allocation<'a> {
     fn evict(&mut self) -> Register {
         let (register, _) = self
             .latest(|_| true)
-            .expect("an instruction locks fewer registers than there are");
+            .expect("an instruction does not lock all registers");
         if self.slot_of_value(register) == NONE {
             self.spill(register);
         }
@@ -236,7 +236,7 @@ impl<'a> Allocation<'a> {
         register
     }
 
-    /// The register whose value is read the latest, among those that are not locked and fit.
+    /// The register whose value has the furthest next use, among those that are not locked and satisfy `fits`.
     fn latest(&self, fits: impl Fn(Register) -> bool) -> Option<(Register, u32)> {
         let registers = (0..self.n_registers).map(Register);
         registers
@@ -253,9 +253,9 @@ impl<'a> Allocation<'a> {
         self.slot_of[self.values[usize::from(register.0)] as usize]
     }
 
-    /// Stores a value that is nowhere in memory. An output has its own row, any other value takes one
-    /// that is free. Not its own: another value may be there, since the value of a gate is stored and read again several
-    /// times while it is only partly computed.
+    /// Spills a value that is not in memory. An output uses its own row, any other value a free row. That is not
+    /// necessarily the row of its gate: another value may be there, since a partly computed value may be spilled and
+    /// reloaded several times.
     fn spill(&mut self, register: Register) {
         let row = self.values[usize::from(register.0)];
         let gate = self.forms.gate_of[row as usize] as usize;
@@ -265,7 +265,7 @@ impl<'a> Allocation<'a> {
         } else {
             self.free_slots
                 .pop()
-                .expect("there is a row for each gate that is no output")
+                .expect("there is a row for each gate that is not an output")
         };
         self.slot_of[row as usize] = slot;
         self.assembler.store(register, slot);

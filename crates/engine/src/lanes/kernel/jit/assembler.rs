@@ -1,11 +1,11 @@
-//! Machine code of x86-64, as much as a kernel needs: bitwise operations on vectors, loads and stores.
+//! An assembler for the x86-64 instructions that a kernel needs: bitwise operations on vectors, loads and stores.
 //!
 //! Rows of 256 lanes use the VEX encoding (AVX2, 16 registers), rows of 512 lanes the EVEX encoding (AVX-512F, 32
-//! registers, and one instruction for any function of three vectors). The first argument of the code is the address
-//! of the rows, in `rdi`; rows are addressed by displacements.
+//! registers, and one instruction for any function of three vectors). The first argument of the code is the address of
+//! the rows, in `rdi`; rows are addressed by displacements.
 //!
-//! With EVEX, a displacement of one byte counts whole rows, so that it reaches 256 rows; further base registers, each
-//! 256 rows on, make most instructions of a small network three bytes shorter.
+//! With EVEX, a one-byte displacement counts whole rows and so reaches 256 rows. Additional base registers, 256 rows
+//! apart, make most instructions of a small network three bytes shorter.
 //!
 //! - Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, sections 2.3 (VEX) and 2.7 (EVEX)
 
@@ -13,7 +13,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Register(pub(super) u8);
 
-/// Where an operand stands.
+/// The location of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     Register(Register),
@@ -25,7 +25,7 @@ pub(super) enum Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operation {
     And,
-    /// Not the first, and the second.
+    /// The second operand and the complement of the first.
     AndNot,
     Or,
     Xor,
@@ -42,7 +42,7 @@ impl Operation {
     }
 }
 
-/// How wide vectors are.
+/// The width of vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Width {
     /// 256 lanes, AVX2.
@@ -73,9 +73,9 @@ const STORE: u8 = 0x7F;
 const TERNARY: u8 = 0x25;
 const COMPARE_EQUAL: u8 = 0x76;
 
-/// Base registers: those that the callee may change. The first is the argument.
+/// Base registers, all of them caller-saved. The first is the argument.
 const BASES: [u8; 9] = [7, 6, 2, 1, 0, 8, 9, 10, 11];
-/// With EVEX, how many rows a displacement of one byte reaches, and how many of them lie below the base.
+/// With EVEX, the number of rows that a one-byte displacement reaches, and how many of them are below the base.
 const REACH: u32 = 256;
 const BELOW: i64 = 128;
 
@@ -87,10 +87,13 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    /// Begins a function over rows below `n_rows`; `n_bytes` is a guess of its length.
+    /// Starts a function over rows below `n_rows`; `n_bytes` is an estimate of its length.
     pub(super) fn new(width: Width, n_rows: usize, n_bytes: usize) -> Assembler {
         let last = n_rows as i64 * width.row_bytes();
-        assert!(i32::try_from(last).is_ok(), "displacements have 32 bits");
+        assert!(
+            i32::try_from(last).is_ok(),
+            "displacements must fit into 32 bits"
+        );
         let n_bases = match width {
             Width::Ymm => 0,
             Width::Zmm => (n_rows as u32).div_ceil(REACH).clamp(1, BASES.len() as u32),
@@ -116,7 +119,7 @@ impl Assembler {
         self.bytes.extend((offset as i32).to_le_bytes());
     }
 
-    /// Ends the function and gives its bytes.
+    /// Ends the function and returns its bytes.
     pub(super) fn finish(mut self) -> Vec<u8> {
         // vzeroupper; ret
         self.bytes.extend([0xC5, 0xF8, 0x77, 0xC3]);
@@ -147,7 +150,7 @@ impl Assembler {
         second: Place,
     ) {
         let is_symmetric = operation != Operation::AndNot;
-        // A high register as the second operand makes a VEX prefix longer.
+        // A high register as the second operand needs a longer VEX prefix.
         let (first, second) = match second {
             Place::Register(other) if is_symmetric && other.0 >= 8 && first.0 < 8 => {
                 (other, Place::Register(first))
@@ -177,7 +180,7 @@ impl Assembler {
         }
     }
 
-    /// VEX.256.66.0F: two bytes of prefix, or three if the second operand is a high register.
+    /// VEX.256.66.0F: a prefix of two bytes, or of three if the second operand is a high register.
     fn vex(&mut self, opcode: u8, to: Register, first: Register, second: Place) {
         let not_r = !to.0 << 4 & 0x80;
         let last = (!first.0 & 15) << 3 | 0b101;
@@ -195,13 +198,13 @@ impl Assembler {
         }
     }
 
-    /// EVEX.512.66.W0 of a map: four bytes of prefix.
+    /// EVEX.512.66.W0 of a map: a prefix of four bytes.
     fn evex(&mut self, map: u8, opcode: u8, to: Register, first: Register, second: Place) {
         let (base, displacement) = match second {
             Place::Row(row) => self.base(row),
             Place::Register(_) => (0, 0),
         };
-        // The fourth and fifth bits of the second operand; of a base, there is no fifth.
+        // The fourth and fifth bits of the second operand; a base register has no fifth.
         let second_code = match second {
             Place::Register(register) => register.0,
             Place::Row(_) => base,
@@ -262,7 +265,7 @@ impl Assembler {
 mod tests {
     use super::*;
 
-    /// The expected bytes are those of the GNU assembler.
+    /// The expected bytes were produced by the GNU assembler.
     fn check(width: Width, write: impl Fn(&mut Assembler), expected: &str) {
         let mut assembler = Assembler::new(width, 200_000, 0);
         let n_before = assembler.bytes.len();
@@ -297,7 +300,7 @@ mod tests {
         ymm(Operation::And, 1, 2, register(3), "c5 ed db cb");
         ymm(Operation::AndNot, 15, 8, register(9), "c4 41 3d df f9");
         ymm(Operation::Or, 9, 12, register(3), "c5 1d eb cb");
-        // The operands change places, because that is shorter.
+        // The operands are swapped, because that is shorter.
         ymm(Operation::Or, 9, 3, register(12), "c5 1d eb cb");
         ymm(Operation::And, 0, 15, Place::Row(0), "c5 85 db 07");
         ymm(Operation::AndNot, 13, 1, Place::Row(3), "c5 75 df 6f 60");
@@ -329,7 +332,7 @@ mod tests {
         zmm(Operation::And, 1, 2, register(3), "62 f1 6d 48 db cb");
         zmm(Operation::AndNot, 31, 16, register(8), "62 41 7d 40 df f8");
         zmm(Operation::Or, 8, 31, register(24), "62 11 05 40 eb c0");
-        // Row 0 is [rdi - 0x2000], then come [rdi], [rsi + 0x1fc0] and [r11 - 0x40].
+        // Row 0 is [rdi - 0x2000], followed by [rdi], [rsi + 0x1fc0] and [r11 - 0x40].
         zmm(Operation::And, 17, 9, Place::Row(0), "62 e1 35 48 db 4f 80");
         zmm(
             Operation::AndNot,

@@ -1,26 +1,26 @@
-//! Steps to instructions.
+//! Instruction selection: turns steps into instructions.
 //!
-//! A step folds rows, and the partial value of its gate if there is one, into `(p1 & p2 & …) & !(n1 | n2 | …)`. A partial
-//! value is just another operand: plain if a plain row is in it, otherwise negative. Operands that are in memory are
-//! read from there by the instruction itself, unless they are read again soon.
+//! A step folds rows, and the partial value of its gate if there is one, into `(p1 & p2 & …) & !(n1 | n2 | …)`. A
+//! partial value is another operand: plain if a plain row is in it, otherwise negative. Operands in memory are read by
+//! the instruction itself, unless they are read again soon.
 //!
-//! With AVX2, the disjunction comes first, because AND-NOT complements its first operand, and only the second one can be
-//! in memory. With AVX-512 each instruction folds two operands, of which one may be in memory, or makes a value of two rows
-//! and folds it at once.
+//! With AVX2, the disjunction comes first, because AND-NOT complements its first operand, and only the second one can
+//! be in memory. With AVX-512 each instruction folds two operands, of which one may be in memory, or computes a value
+//! of two rows and folds it in the same instruction.
 
 use super::allocate::{Allocation, NextUses};
 use super::assembler::{Assembler, Operation, Place, Register, Width};
 use crate::lanes::kernel::forms::{Form, Forms, NONE};
 use crate::lanes::kernel::schedule::Schedule;
 
-/// Makes the function that sets all outputs.
+/// Emits the function that sets all outputs.
 pub(super) fn emit(forms: &Forms, schedule: &Schedule, width: Width) -> Vec<u8> {
     let n_bytes = 64 + 10 * schedule.reads().len() + 8 * schedule.steps.len();
     let mut assembler = Assembler::new(width, forms.n_rows_in_memory(), n_bytes);
     let mut n_registers = width.n_registers();
     let mut ones = None;
     if width == Width::Ymm && forms.gates.iter().any(Form::is_inverted) {
-        // The last register holds ones throughout, for complements.
+        // The last register always holds ones, for complements.
         n_registers -= 1;
         ones = Some(Register(n_registers));
         assembler.set(Register(n_registers));
@@ -47,7 +47,7 @@ pub(super) fn emit(forms: &Forms, schedule: &Schedule, width: Width) -> Vec<u8> 
     emitter.allocation.assembler.finish()
 }
 
-/// What a step reads.
+/// An operand of a step.
 #[derive(Clone, Copy)]
 struct Operand {
     row: u32,
@@ -55,13 +55,13 @@ struct Operand {
     is_negative: bool,
 }
 
-/// What a step makes.
+/// The result of a step.
 struct Outcome {
     row: u32,
     next_use: u32,
-    /// The disjunction of the operands must be complemented.
+    /// Whether the disjunction of the operands must be complemented.
     is_inverted: bool,
-    /// The disjunction of the operands is the outcome.
+    /// Whether the result is the disjunction of the operands.
     is_complement: bool,
     is_stored: bool,
 }
@@ -71,13 +71,13 @@ struct Emitter<'a> {
     forms: &'a Forms,
     schedule: &'a Schedule,
     uses: NextUses,
-    /// A register that is true in all lanes, if one is needed.
+    /// A register with ones in all lanes, if one is needed.
     ones: Option<Register>,
     // Changed by each step.
     allocation: Allocation<'a>,
-    /// Per gate: whether a plain row is folded into its value by now.
+    /// Per gate: whether a plain row has been folded into its value.
     is_partly_plain: Vec<bool>,
-    /// What the step at hand reads.
+    /// The operands of the current step.
     operands: Vec<Operand>,
 }
 
@@ -104,12 +104,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Lists the operands of a step, and says what it makes.
+    /// Collects the operands of a step, and returns what it computes.
     fn gather(&mut self, step: usize) -> Outcome {
         let range = self.schedule.range(step);
         let reads = self.schedule.reads()[range.clone()].iter();
-        let uses = &self.uses.of_read[range];
-        let of_target = self.uses.of_target[step];
+        let uses = &self.uses.by_read[range];
+        let next_use = self.uses.by_target[step];
         let step = &self.schedule.steps[step];
         let form = &self.forms.gates[step.gate as usize];
         let is_partly_plain = &mut self.is_partly_plain[step.gate as usize];
@@ -129,14 +129,14 @@ impl Emitter<'_> {
         let is_inverted = step.is_last && form.is_inverted();
         Outcome {
             row: form.target,
-            next_use: of_target,
+            next_use,
             is_inverted,
             is_complement: !(*is_partly_plain || is_inverted),
             is_stored: step.is_last && form.is_output,
         }
     }
 
-    /// Gives the value that a step has made to its row.
+    /// Assigns the value that a step has computed to its row.
     fn keep(&mut self, register: Register, outcome: &Outcome) {
         let allocation = &mut self.allocation;
         allocation.assign(register, outcome.row, outcome.next_use);
@@ -169,10 +169,10 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes a result that is false in all lanes.
+    /// Computes a result that is false in all lanes.
     fn zero(&mut self, one: Operand, other: Operand) -> Register {
         let allocation = &mut self.allocation;
-        // Of the two reads of one row, the later one knows whether it is the last.
+        // Of two reads of one row, the later one knows whether it is the last.
         let next_use = if one.next_use == allocation.now() {
             other.next_use
         } else {
@@ -207,8 +207,8 @@ impl Emitter<'_> {
         value.register
     }
 
-    /// The operand to begin with: one that is in a register, best for the last time; otherwise the one that is read
-    /// again first, because it gets into a register.
+    /// The operand to start with: one that is in a register, preferably for the last time; otherwise the one with the
+    /// nearest next use, because it gets loaded into a register.
     fn first(&self, operands: &[Operand]) -> usize {
         let key = |operand: &Operand| {
             if self.allocation.is_in_register(operand.row) {
@@ -264,7 +264,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where a second operand is read: in a register, if it is there or is read again soon, or in memory.
+    /// The location of a second operand: a register, if it is there or is read again soon, otherwise memory.
     fn second(&mut self, operand: Operand) -> Place {
         let allocation = &mut self.allocation;
         if !allocation.is_in_register(operand.row) {
@@ -281,8 +281,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A register for a result: one that has just become free, otherwise any, but none that the instruction reads and
-    /// somebody reads afterwards.
+    /// A register for a result: preferably one that has just become free, but never one that the instruction reads and
+    /// that is read again later.
     fn result_register(&mut self, value: Value, place: Place, operand: Operand) -> Register {
         let allocation = &mut self.allocation;
         allocation.unlock();
@@ -301,7 +301,7 @@ impl Emitter<'_> {
     }
 
     fn complement(&mut self, value: Value) -> Value {
-        let ones = self.ones.expect("there is an inverted gate");
+        let ones = self.ones.expect("reserved if there is an inverted gate");
         self.finish_reading(value);
         let to = self.allocation.temporary();
         let assembler = &mut self.allocation.assembler;
@@ -321,7 +321,7 @@ impl Emitter<'_> {
         operands.swap(0, first);
         let mut value = self.start(operands[0]);
         let mut is_complement = operands[0].is_negative;
-        // Those in registers come first, but each is better folded together with one in memory.
+        // Operands in registers come first, but each is best folded together with one in memory.
         let rest = &mut operands[1..];
         let n_in_registers = partition(rest, |operand| self.allocation.is_in_register(operand.row));
         let (in_registers, in_memory) = rest.split_at(n_in_registers);
@@ -341,7 +341,7 @@ impl Emitter<'_> {
             if let Some((_, other)) = pair {
                 is_negative &= other.is_negative;
             }
-            // Until the last instruction, a disjunction stays one if that is possible.
+            // Until the last instruction, a disjunction stays one if possible.
             let wanted = if is_last {
                 outcome.is_complement
             } else {
@@ -360,8 +360,8 @@ impl Emitter<'_> {
         value.register
     }
 
-    /// Folds two operands into a value that nobody else reads. Signs say which of the first two are complements, `wanted`
-    /// whether the result is.
+    /// Folds two operands into a value that is not read elsewhere. `signs` says which of the first two are
+    /// complemented, `wanted` whether the result is.
     fn combine_three(
         &mut self,
         value: Value,
@@ -384,8 +384,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Folds an operand into a value: by an instruction for two operands if there is one for these signs, otherwise by one for
-    /// three that does not look at the second.
+    /// Folds an operand into a value: by a two-operand instruction if there is one for these signs, otherwise by a
+    /// three-operand one that ignores the second.
     fn combine_two(
         &mut self,
         value: Value,
@@ -429,7 +429,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether a step makes a value of two rows that only the next step reads, together with one other row: then one
+    /// Whether a step computes a value of two rows that only the next step reads, together with one other row: then one
     /// instruction does both.
     fn can_fuse(&self, step: usize) -> bool {
         let schedule = self.schedule;
@@ -446,7 +446,7 @@ impl Emitter<'_> {
         }
         let is_only_use = next_range
             .clone()
-            .any(|read| schedule.reads()[read].row() == target && self.uses.of_read[read] == NONE);
+            .any(|read| schedule.reads()[read].row() == target && self.uses.by_read[read] == NONE);
         let rows = range.chain(next_range);
         let rows: Vec<u32> = rows.map(|read| schedule.reads()[read].row()).collect();
         let is_distinct = (1..rows.len()).all(|idx| !rows[..idx].contains(&rows[idx]));
@@ -460,11 +460,11 @@ impl Emitter<'_> {
         let [x, y] = [self.operands[0], self.operands[1]];
         let outer = self.gather(step + 1);
         let inner_idx = usize::from(self.operands[1].row == inner.row);
-        let (of_inner, other) = (self.operands[inner_idx], self.operands[1 - inner_idx]);
+        let (inner_operand, other) = (self.operands[inner_idx], self.operands[1 - inner_idx]);
         let function = |[value, x_bit, y_bit]: [bool; 3]| {
             let both = (x_bit != x.is_negative) && (y_bit != y.is_negative);
             let inner_bit = both != inner.is_complement;
-            let all = (value != other.is_negative) && (inner_bit != of_inner.is_negative);
+            let all = (value != other.is_negative) && (inner_bit != inner_operand.is_negative);
             all != outer.is_complement
         };
         let register = self.combine_any([other, x, y], function);
@@ -477,7 +477,7 @@ impl Emitter<'_> {
         operands: [Operand; 3],
         function: impl Fn([bool; 3]) -> bool,
     ) -> Register {
-        // Step 1. The first two in registers, the third anywhere.
+        // Step 1. The first two operands are in registers, the third anywhere.
         let mut order = [0, 1, 2];
         order.sort_by_key(|&idx| !self.allocation.is_in_register(operands[idx].row));
         for operand in operands {
@@ -491,7 +491,7 @@ impl Emitter<'_> {
         self.allocation.lock(second.register);
         let third = operands[order[2]];
         let mut place = self.second(third);
-        // Step 2. The first is overwritten: best one that nobody reads any more.
+        // Step 2. The first is overwritten: preferably one that is not read again.
         if !first.is_last_read() && second.is_last_read() {
             (first, second) = (second, first);
             order.swap(0, 1);
@@ -510,7 +510,7 @@ impl Emitter<'_> {
             }
         }
         let to = self.own(first);
-        // Step 3. The function, by the places that the operands got.
+        // Step 3. The function, permuted like the operands.
         let mut code = 0;
         for case in 0..8_u8 {
             let mut bits = [false; 3];
@@ -530,7 +530,7 @@ impl Emitter<'_> {
         to
     }
 
-    /// A register with a value that may be overwritten.
+    /// A register with the value that may be overwritten.
     fn own(&mut self, value: Value) -> Register {
         self.allocation.lock(value.register);
         match value.operand {
@@ -585,7 +585,7 @@ fn two_of_three(signs: [bool; 2], is_complement: bool) -> u8 {
     if is_complement { !all } else { all }
 }
 
-/// A value on its way: a temporary, or an operand that was not changed yet.
+/// A value under construction: a temporary, or an operand that was not changed yet.
 #[derive(Clone, Copy)]
 struct Value {
     register: Register,
@@ -593,13 +593,13 @@ struct Value {
 }
 
 impl Value {
-    /// Whether nobody reads the register afterwards.
+    /// Whether the register is not read again.
     fn is_last_read(&self) -> bool {
         self.operand.is_none_or(|operand| operand.next_use == NONE)
     }
 }
 
-/// Moves those that fit to the front; says how many they are.
+/// Moves the operands that satisfy `fits` to the front; returns their number.
 fn partition(operands: &mut [Operand], fits: impl Fn(&Operand) -> bool) -> usize {
     let mut n_fitting = 0;
     for idx in 0..operands.len() {

@@ -1,13 +1,13 @@
-//! An emulator of the instructions that the assembler writes, so that code for any CPU is tested on every CPU.
+//! An emulator for the instructions that the assembler writes, so that code for any CPU can be tested on every CPU.
 //!
-//! It is written from the manual, not from the assembler, and is strict: bits that must have one value are checked.
+//! It is written from the manual, not from the assembler, and is strict: bits with a required value are checked.
 
 use super::assembler::Width;
 
-/// What an instruction reads third.
+/// The third operand of an instruction.
 enum Third {
     Register(usize),
-    /// Where a row begins, in words.
+    /// Start of a row, in words.
     Memory(usize),
 }
 
@@ -16,7 +16,7 @@ struct Emulator<'a> {
     at: usize,
     n_words: usize,
     vectors: [[u64; 8]; 32],
-    /// General registers, as offsets in bytes from the first row.
+    /// General-purpose registers, as byte offsets from the first row.
     bases: [i64; 16],
     rows: &'a mut [u64],
 }
@@ -45,11 +45,15 @@ pub(super) fn emulate(code: &[u8], width: Width, rows: &mut [u64]) {
     };
     emulator.bases[7] = 0;
     while emulator.step() {}
-    assert_eq!(emulator.at, code.len(), "nothing follows the return");
+    assert_eq!(
+        emulator.at,
+        code.len(),
+        "there must be no code after the return"
+    );
 }
 
 impl Emulator<'_> {
-    /// Runs an instruction; false if it was the return.
+    /// Executes an instruction; returns false for the return instruction.
     fn step(&mut self) -> bool {
         match self.code[self.at..] {
             [0xC3, ..] => {
@@ -94,7 +98,7 @@ impl Emulator<'_> {
         let (mut r, mut b) = (0, 0);
         if self.byte() == 0xC4 {
             let byte = self.byte();
-            assert_eq!(byte & 0x5F, 0x41, "no index; map 1");
+            assert_eq!(byte & 0x5F, 0x41, "no index register; map 1");
             r = !byte >> 4 & 8;
             b = !byte >> 2 & 8;
         }
@@ -140,8 +144,8 @@ impl Emulator<'_> {
         }
     }
 
-    /// The register and the third operand; `register` and `base` are the high bits of the latter, `scale` that of a
-    /// displacement of one byte.
+    /// The register and the third operand; `register` and `base` are the high bits of the latter, `scale` is the scale
+    /// of a one-byte displacement.
     fn mod_rm(&mut self, r: u8, register: u8, base: u8, scale: i64) -> (usize, Third) {
         let mod_rm = self.byte();
         let first = usize::from(r | mod_rm >> 3 & 7);
@@ -153,7 +157,7 @@ impl Emulator<'_> {
         assert!(low != 4, "no SIB byte");
         let displacement = match mod_rm >> 6 {
             0 => {
-                assert!(low != 5, "not relative to the instruction");
+                assert!(low != 5, "not relative to the instruction pointer");
                 0
             }
             1 => i64::from(self.byte() as i8) * scale,
@@ -161,7 +165,7 @@ impl Emulator<'_> {
         };
         let offset = self.bases[usize::from(base | low)] + displacement;
         let row_bytes = 8 * self.n_words as i64;
-        assert_eq!(offset % row_bytes, 0, "rows are aligned");
+        assert_eq!(offset % row_bytes, 0, "rows must be aligned");
         let word = usize::try_from(offset / 8).expect("a row");
         assert!(word + self.n_words <= self.rows.len(), "a row");
         (first, Third::Memory(word))
@@ -198,7 +202,7 @@ impl Emulator<'_> {
                 (1, 0xEB) => second_word | third,
                 (1, 0xEF) => second_word ^ third,
                 (1, 0x76) => {
-                    assert!(matches!(decoded.third, Third::Register(of) if of == second));
+                    assert!(matches!(decoded.third, Third::Register(third) if third == second));
                     u64::MAX
                 }
                 (3, 0x25) => ternary(function, [old, second_word, third]),

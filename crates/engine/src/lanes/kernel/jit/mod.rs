@@ -1,8 +1,8 @@
-//! Machine code for kernels on x86-64: one function without branches, made for one network.
+//! Machine code for kernels on x86-64: one function without branches, compiled for one network.
 //!
 //! In: forms and their order. Out: [`Native`], a function that sets the rows of all outputs. The steps are those of
-//! [`super::schedule`]; values stay in registers while they are needed soon ([`allocate`]), and what never leaves
-//! the registers is never stored. Instructions come from [`assembler`], executable pages from [`memory`].
+//! [`super::schedule`]; values stay in registers while they are needed soon ([`allocate`]), and are stored only if they
+//! are spilled or are outputs. Instructions come from [`assembler`], executable pages from [`memory`].
 //!
 //! Limits: the code has four to ten bytes per row that a gate reads. Rows must lie within 2 GB.
 
@@ -35,13 +35,14 @@ fn width(n_words: usize) -> Option<Width> {
     }
 }
 
-/// Machine code that can be run.
+/// Executable machine code.
 pub(super) struct Native {
     code: Executable,
 }
 
 impl Native {
-    /// Makes machine code for rows of 4 or 8 words; none for other widths, or if the system refuses.
+    /// Compiles machine code for rows of 4 or 8 words; `None` for other widths, or if the system refuses executable
+    /// pages.
     pub(super) fn new(forms: &Forms, schedule: &Schedule, n_words: usize) -> Option<Native> {
         let code = emit::emit(forms, schedule, width(n_words)?);
         Some(Native {
@@ -52,7 +53,7 @@ impl Native {
     /// Evaluates all gates.
     ///
     /// # Safety
-    /// As for [`Kernel::run`](super::Kernel::run); the CPU has AVX2 for rows of 4 words, AVX-512F for 8.
+    /// As for [`Kernel::run`](super::Kernel::run); the CPU supports AVX2 for rows of 4 words, AVX-512F for 8.
     pub(super) unsafe fn run(&self, rows: *mut u64) {
         // SAFETY: the pages hold a function of this type, which changes rows only and keeps to the System V convention:
         // it uses vector registers and caller-saved registers, and no stack. The compiler saves what another convention

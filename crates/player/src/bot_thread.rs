@@ -1,8 +1,8 @@
-//! A bot on a thread of its own, so that nobody has to wait for it.
+//! A bot on its own thread, so that the match actor never blocks on it.
 //!
-//! The bot is made on that thread and stays there. What it thinks, on the way and at the end, is sent to whoever keeps the
-//! match, with the number of the question; a panic in it is a message as well. A bot that does not come back is left
-//! behind, and its thread ends when it does.
+//! The bot is created on that thread and stays there. Its best move so far and its decision are sent to the match actor as
+//! [`BotEvent`]s, with the number of the question. A panic is an event too. A bot that does not return is abandoned; its
+//! thread ends when the bot returns.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,27 +12,27 @@ use std::thread;
 use agon_engine::{JointMove, MoveId, RoleId, State};
 use agon_search::{Bot, Decision, Limits, Report};
 
-/// What the bot thinks about a question, which is known by its number.
-pub(crate) struct Opinion {
+/// News from the bot about the question with this number.
+pub(crate) struct BotEvent {
     pub(crate) number: u64,
-    pub(crate) view: View,
+    pub(crate) kind: BotEventKind,
 }
 
-/// What the bot thinks.
-pub(crate) enum View {
-    /// On the way: this move is the best so far.
-    Leaning(MoveId),
-    /// It has decided.
+/// What happened.
+pub(crate) enum BotEventKind {
+    /// The bot is still thinking; this is its best move so far.
+    BestSoFar(MoveId),
+    /// The bot has decided.
     Decided(Decision),
-    /// It has panicked; this is what it said.
+    /// The bot panicked with this message.
     Failed(String),
 }
 
-/// Held by those who work for a match: when the last one is dropped, its memory is free.
+/// Held by each thread of a match. When the last one is dropped, all memory of the match is freed.
 pub(crate) type Token = Sender<()>;
 
-/// The owner's end.
-pub(crate) struct Thinker {
+/// The owner's end of the channel to the thread.
+pub(crate) struct BotThread {
     tasks: Sender<Task>,
 }
 
@@ -41,38 +41,38 @@ enum Task {
     Played(JointMove, State),
 }
 
-impl Thinker {
-    /// Starts a thread with a bot, which tells its opinions to somebody; `None` if the system gives no thread. The thread
-    /// holds the token until the bot is gone.
+impl BotThread {
+    /// Starts a thread with a bot, which sends its events with `tell`. Returns `None` if no thread can be started. The
+    /// thread holds the token until the bot is dropped.
     pub(crate) fn start(
         make: impl FnOnce() -> Box<dyn Bot> + Send + 'static,
-        tell: impl Fn(Opinion) + Send + 'static,
+        tell: impl Fn(BotEvent) + Send + 'static,
         token: Token,
-    ) -> Option<Thinker> {
+    ) -> Option<BotThread> {
         let (tasks, inbox) = channel();
         let thread = thread::Builder::new().name("bot".to_owned());
-        // The thread ends when the owner drops its end, so nobody needs its handle.
+        // The thread ends when the owner drops its end of the channel, so the join handle is not needed.
         let spawned = thread.spawn(move || {
             work(make, &inbox, &tell);
             drop(token);
         });
-        spawned.ok().map(|_| Thinker { tasks })
+        spawned.ok().map(|_| BotThread { tasks })
     }
 
-    /// Asks for a decision; false if the thread has ended.
+    /// Asks for a decision. Returns false if the thread has ended.
     pub(crate) fn think(&self, number: u64, state: &State, role: RoleId, limits: Limits) -> bool {
         let task = Task::Think(number, state.clone(), role, limits);
         self.tasks.send(task).is_ok()
     }
 
-    /// Tells the bot how the match went on.
+    /// Tells the bot which joint move was played.
     pub(crate) fn played(&self, joint: &JointMove, next: &State) {
-        // A thread that is gone is found out when it is asked for a decision.
+        // If the thread has ended, the next call of `think` reports it.
         let _ = self.tasks.send(Task::Played(joint.clone(), next.clone()));
     }
 }
 
-fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl Fn(Opinion)) {
+fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl Fn(BotEvent)) {
     let mut number = 0;
     let worked = catch_unwind(AssertUnwindSafe(|| {
         let mut bot = make();
@@ -82,26 +82,26 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl
                     number = asked;
                     let mut watch = |report: &Report| {
                         if let Some(best) = report.moves.first() {
-                            let view = View::Leaning(best.of);
-                            tell(Opinion { number, view });
+                            let kind = BotEventKind::BestSoFar(best.of);
+                            tell(BotEvent { number, kind });
                         }
                     };
                     let decision = bot.think(&state, role, &limits, &mut watch);
-                    let view = View::Decided(decision);
-                    tell(Opinion { number, view });
+                    let kind = BotEventKind::Decided(decision);
+                    tell(BotEvent { number, kind });
                 }
                 Task::Played(joint, next) => bot.played(&joint, &next),
             }
         }
     }));
     let Err(payload) = worked else { return };
-    let words = message(&*payload);
+    let text = message(&*payload);
     let tell_again = |number| {
-        let view = View::Failed(words.clone());
-        tell(Opinion { number, view });
+        let kind = BotEventKind::Failed(text.clone());
+        tell(BotEvent { number, kind });
     };
     tell_again(number);
-    // A question that came before anybody knew is answered too.
+    // Questions that were sent before the owner knew of the panic are answered too.
     for task in inbox {
         if let Task::Think(number, ..) = task {
             tell_again(number);
@@ -109,11 +109,11 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -1,0 +1,559 @@
+//! The match actor: owns the state of one match, its engine and its bot, and runs on its own thread.
+//!
+//! In: [`Command`]s from one inbox: questions of the manager, compiled games, events of the bot. Out: [`Progress`] for each
+//! question: first a legal move, then better candidates as the bot thinks, then its decision. The actor waits only for its
+//! inbox and the engine, so that a legal move is known as soon as the engine can compute one.
+//!
+//! A match starts on the engine that is ready first. When a better one is ready, the actor replays the moves on it and starts
+//! a new bot. Between questions the bot may ponder: it keeps thinking about the current state until it is told to stop, and
+//! its tree is kept when the match goes on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use agon_engine::{Game, Machine, MoveId, RoleId, State};
+use agon_protocol::{Rules, StopFlag, Term, Thought};
+use agon_search::{Decision, Limits, Report};
+
+use crate::bot_thread::{BotEvent, BotEventKind, BotThread, Token};
+use crate::clock::{MAX_DURATION, Overrun};
+use crate::compile::{
+    Compiled, GROUNDING_TIMEOUT, Grade, INTERPRETER_DELAY, compile_interpreters, compile_network,
+};
+use crate::fallback::Fallback;
+use crate::game_player::MakeBot;
+use crate::spelling::{joint_move, term, thought};
+
+/// After this number of failures no bot is started again in this match.
+const MAX_FAILURES: u32 = 3;
+/// If this number of questions arrive while the bot is still busy with an earlier one, the bot has failed.
+const MAX_MISSED: u32 = 2;
+/// Pondering ends after two clocks and this time: by then the manager is gone.
+const PONDER_GRACE: Duration = Duration::from_secs(10);
+
+/// What a match starts with.
+pub(crate) struct MatchSetup {
+    // From the START message.
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) role: RoleId,
+    pub(crate) received: Instant,
+    pub(crate) start_clock: Duration,
+    pub(crate) play_clock: Duration,
+    // From the settings of the player.
+    pub(crate) known: Option<Arc<Game>>,
+    pub(crate) seed: u64,
+    pub(crate) make_bot: Arc<MakeBot>,
+    pub(crate) ponders: bool,
+    pub(crate) overrun: Overrun,
+}
+
+/// A message to the actor.
+pub(crate) enum Command {
+    /// A game was compiled, or could not be.
+    Compiled(Compiled),
+    /// The manager wants a move.
+    Play(Question),
+    /// News from the bot.
+    Bot(BotEvent),
+    /// The match is over.
+    End,
+}
+
+/// A request for a move.
+pub(crate) struct Question {
+    /// The last joint move; `None` before the first step.
+    pub(crate) moves: Option<Vec<Term>>,
+    /// The limits for the bot.
+    pub(crate) limits: Limits,
+    /// Where the answers go.
+    pub(crate) reply_to: Sender<Progress>,
+}
+
+/// An answer to START or to a [`Question`].
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// The best available engine is ready.
+    Prepared,
+    /// No engine can run the game.
+    Refused,
+    /// A legal move. The latest candidate is the best.
+    Candidate(Candidate),
+    /// The final decision.
+    Decided(Term, Thought),
+    /// There is no legal move.
+    NoMove,
+}
+
+/// A legal move that can be answered at any time.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) mv: Term,
+    /// Whether the bot proposed it; otherwise it is a fallback move.
+    pub(crate) is_searched: bool,
+}
+
+impl Candidate {
+    /// Where the move comes from, for notes.
+    pub(crate) fn describe(&self) -> &'static str {
+        match self.is_searched {
+            true => "its best move so far",
+            false => "a random legal move",
+        }
+    }
+}
+
+/// Runs a match until [`Command::End`].
+pub(crate) fn run(
+    setup: MatchSetup,
+    start_reply_to: Sender<Progress>,
+    outbox: Sender<Command>,
+    inbox: &Receiver<Command>,
+    stop: &StopFlag,
+    token: Token,
+) {
+    let mut actor = MatchActor {
+        fallback: Fallback::new(setup.seed),
+        setup,
+        outbox,
+        start_reply_to,
+        token,
+        n_compiling: 0,
+        stop_interpreters: StopFlag::new(),
+        is_prepared: false,
+        position: None,
+        history: Vec::new(),
+        waiting: None,
+        asked: None,
+        bot_thread: None,
+        n_failures: 0,
+        n_missed: 0,
+        number: 0,
+        pondering: None,
+    };
+    // A panic of an engine ends the actor. The match handle then answers with the last candidate.
+    let _ = catch_unwind(AssertUnwindSafe(|| actor.run(inbox, stop)));
+    actor.stop_interpreters.raise();
+    actor.stop_pondering();
+}
+
+struct MatchActor {
+    // Constant during the match.
+    setup: MatchSetup,
+    outbox: Sender<Command>,
+    start_reply_to: Sender<Progress>,
+    token: Token,
+    // Engine and state.
+    n_compiling: usize,
+    /// Raised when interpreters are no longer needed.
+    stop_interpreters: StopFlag,
+    is_prepared: bool,
+    position: Option<Position>,
+    history: Vec<Vec<Term>>,
+    // Open questions.
+    waiting: Option<Question>,
+    asked: Option<Asked>,
+    // The bot.
+    bot_thread: Option<BotThread>,
+    n_failures: u32,
+    /// Questions that arrived while the bot was busy with an earlier one.
+    n_missed: u32,
+    number: u64,
+    pondering: Option<Pondering>,
+    fallback: Fallback,
+}
+
+/// The bot is pondering.
+struct Pondering {
+    stop: StopFlag,
+    /// When to stop pondering because no further question is expected.
+    until: Instant,
+}
+
+/// The current state on an engine.
+struct Position {
+    grade: Grade,
+    game: Arc<Game>,
+    machine: Box<dyn Machine + Send>,
+}
+
+/// A question that the bot is thinking about.
+struct Asked {
+    question: Question,
+    legal: Vec<MoveId>,
+    candidate: Candidate,
+    is_in_step: bool,
+}
+
+impl MatchActor {
+    /// Handles commands until the end of the match.
+    fn run(&mut self, inbox: &Receiver<Command>, stop: &StopFlag) {
+        if !self.prepare(inbox, stop) {
+            return;
+        }
+        loop {
+            let until = self.pondering.as_ref().map(|pondering| pondering.until);
+            let command = match until {
+                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => inbox.recv_timeout(until.saturating_duration_since(Instant::now())),
+            };
+            let goes_on = match command {
+                Ok(command) => self.handle(command),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.stop_pondering();
+                    true
+                }
+                Err(RecvTimeoutError::Disconnected) => false,
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// Starts to compile the engines. Returns false if the match is already over.
+    fn prepare(&mut self, inbox: &Receiver<Command>, stop: &StopFlag) -> bool {
+        if let Some(game) = self.setup.known.take() {
+            let has_network = game.grounded().is_some();
+            let grade = [Grade::Planned, Grade::Network][usize::from(has_network)];
+            self.switch_engine(grade, game);
+            self.finish_preparing();
+            return true;
+        }
+        let clock = self
+            .setup
+            .start_clock
+            .max(GROUNDING_TIMEOUT)
+            .min(MAX_DURATION);
+        self.n_compiling = Grade::ALL.len();
+        let until = self.setup.received + clock;
+        compile_network(&self.setup.rules, until, stop, self.report());
+        let goes_on = match inbox.recv_timeout(INTERPRETER_DELAY) {
+            Ok(command) => self.handle(command),
+            Err(_) => true,
+        };
+        if goes_on && !self.has_network() {
+            compile_interpreters(&self.setup.rules, &self.stop_interpreters, self.report());
+        }
+        goes_on
+    }
+
+    fn report(&self) -> impl Fn(Compiled) + Send + 'static {
+        let outbox = self.outbox.clone();
+        move |compiled| {
+            // The receiver is gone once the match is over.
+            let _ = outbox.send(Command::Compiled(compiled));
+        }
+    }
+
+    /// Handles a command. Returns false at the end of the match.
+    fn handle(&mut self, command: Command) -> bool {
+        match command {
+            Command::Compiled(compiled) => self.compiled(compiled),
+            Command::Play(question) => self.play(question),
+            Command::Bot(event) => self.on_bot_event(event),
+            Command::End => return false,
+        }
+        true
+    }
+
+    /// Handles a finished compilation. Switches to the new engine if it is better than the current one.
+    fn compiled(&mut self, compiled: Compiled) {
+        self.n_compiling = self.n_compiling.saturating_sub(1);
+        let current = self.position.as_ref().map(|position| position.grade);
+        let grade = compiled.grade;
+        if let Some(game) = compiled.game.ok().filter(|_| Some(grade) > current) {
+            self.switch_engine(grade, game);
+        }
+        if self.has_network() || self.n_compiling == 0 {
+            self.finish_preparing();
+        }
+        if let Some(question) = self.waiting.take_if(|_| self.position.is_some()) {
+            self.play(question);
+        }
+    }
+
+    fn has_network(&self) -> bool {
+        let position = self.position.as_ref();
+        position.is_some_and(|position| position.grade == Grade::Network)
+    }
+
+    /// Reports that the current engine is the best that will become available.
+    fn finish_preparing(&mut self) {
+        if std::mem::replace(&mut self.is_prepared, true) {
+            return;
+        }
+        // The receiver is gone after the start clock.
+        let _ = match self.position {
+            Some(_) => self.start_reply_to.send(Progress::Prepared),
+            None => self.start_reply_to.send(Progress::Refused),
+        };
+        if self.asked.is_none() {
+            self.ponder();
+        }
+    }
+
+    /// Moves the match to an engine: replays its moves there and asks the open question again.
+    fn switch_engine(&mut self, grade: Grade, game: Arc<Game>) {
+        let mut machine = game.machine();
+        for moves in &self.history {
+            match joint_move(&game, &mut *machine, moves) {
+                Some(joint) => machine.advance(&joint),
+                // The engines disagree. The current one has been right so far.
+                None => return,
+            }
+        }
+        // Compute the legal moves now, so that a move is known at once when the manager asks for one.
+        machine.legal_moves(self.setup.role);
+        self.position = Some(Position {
+            grade,
+            game,
+            machine,
+        });
+        if grade == Grade::Network {
+            self.stop_interpreters.raise();
+        }
+        self.stop_pondering();
+        self.bot_thread = self.start_bot_thread();
+        if let Some(asked) = self.asked.take() {
+            self.ask(asked.question, asked.is_in_step, Some(asked.candidate));
+        }
+    }
+
+    fn start_bot_thread(&self) -> Option<BotThread> {
+        let make = Arc::clone(&self.setup.make_bot);
+        let game = Arc::clone(&self.position.as_ref()?.game);
+        // After a panic the next bot gets another seed.
+        let failures = u64::from(self.n_failures) << 32;
+        let seed = self.setup.seed.wrapping_add(failures);
+        let outbox = self.outbox.clone();
+        let tell = move |event| {
+            let _ = outbox.send(Command::Bot(event));
+        };
+        BotThread::start(move || make(&game, seed), tell, self.token.clone())
+    }
+
+    /// Handles a request for a move.
+    fn play(&mut self, mut question: Question) {
+        self.stop_pondering();
+        if self.asked.take().is_some() {
+            // The bot is still busy with the previous question. It may just be slow.
+            self.n_missed += 1;
+            if self.n_missed >= MAX_MISSED {
+                self.fail();
+            }
+        }
+        if self.position.is_none() {
+            self.waiting = Some(question);
+            return;
+        }
+        let moves = question.moves.take();
+        let is_in_step = moves.is_none_or(|moves| self.apply(moves));
+        self.ask(question, is_in_step, None);
+    }
+
+    /// Applies a joint move. Returns false and keeps the state if the move is not legal.
+    fn apply(&mut self, moves: Vec<Term>) -> bool {
+        let Some(Position { game, machine, .. }) = &mut self.position else {
+            return false;
+        };
+        let Some(joint) = joint_move(game, &mut **machine, &moves) else {
+            return false;
+        };
+        machine.advance(&joint);
+        if let Some(bot_thread) = &self.bot_thread {
+            bot_thread.played(&joint, &machine.state());
+        }
+        self.history.push(moves);
+        true
+    }
+
+    /// Sends a legal move as the first candidate and asks the bot.
+    fn ask(&mut self, question: Question, is_in_step: bool, candidate: Option<Candidate>) {
+        let Some(Position { game, machine, .. }) = &mut self.position else {
+            return;
+        };
+        let role = self.setup.role;
+        let legal = machine.legal_moves(role).to_vec();
+        let drawn = self
+            .fallback
+            .draw(&legal)
+            .and_then(|mv| term(game, role, mv));
+        let drawn = drawn.map(|mv| Candidate {
+            mv,
+            is_searched: false,
+        });
+        let Some(candidate) = candidate.or(drawn) else {
+            if self.n_compiling > 0 {
+                // This engine may have reached its limits; the next one may not.
+                self.waiting = Some(question);
+            } else {
+                let _ = question.reply_to.send(Progress::NoMove);
+            }
+            return;
+        };
+        let _ = question
+            .reply_to
+            .send(Progress::Candidate(candidate.clone()));
+        let state = machine.state();
+        let limits = question.limits.clone();
+        let number = self.next_number();
+        self.asked = Some(Asked {
+            question,
+            legal,
+            candidate,
+            is_in_step,
+        });
+        if !self.ask_bot(number, &state, limits) {
+            self.answer(Err("the bot failed too often".to_owned()));
+        }
+    }
+
+    fn next_number(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+
+    fn ask_bot(&mut self, number: u64, state: &State, limits: Limits) -> bool {
+        if self.bot_thread.is_none() && self.n_failures < MAX_FAILURES {
+            self.bot_thread = self.start_bot_thread();
+        }
+        let role = self.setup.role;
+        let bot_thread = self.bot_thread.as_ref();
+        bot_thread.is_some_and(|bot_thread| bot_thread.think(number, state, role, limits))
+    }
+
+    /// Handles news from the bot, which may be about the open question, about pondering, or about an old question.
+    fn on_bot_event(&mut self, event: BotEvent) {
+        self.n_missed = 0;
+        if event.number != self.number {
+            return;
+        }
+        let decision = match event.kind {
+            BotEventKind::BestSoFar(mv) => return self.update_candidate(mv),
+            BotEventKind::Decided(decision) => Ok(decision),
+            BotEventKind::Failed(message) => Err(format!("the bot panicked: {message}")),
+        };
+        self.pondering = None;
+        let Some(asked) = &self.asked else {
+            if decision.is_err() {
+                self.fail();
+            }
+            return;
+        };
+        let is_legal = |decision: &Decision| asked.legal.contains(&decision.of);
+        let decision = decision.and_then(|decision| match is_legal(&decision) {
+            true => Ok(decision),
+            false => Err("the bot chose an illegal move".to_owned()),
+        });
+        if decision.is_err() {
+            self.fail();
+        }
+        let goes_on = decision.is_ok();
+        self.answer(decision.map(|decision| (decision.of, decision.report)));
+        if goes_on {
+            self.ponder();
+        }
+    }
+
+    /// The bot is still thinking, and this is its best move so far.
+    fn update_candidate(&mut self, mv: MoveId) {
+        let (Some(asked), Some(position)) = (&mut self.asked, &self.position) else {
+            return;
+        };
+        if !asked.legal.contains(&mv) {
+            return;
+        }
+        let Some(mv) = term(&position.game, self.setup.role, mv) else {
+            return;
+        };
+        asked.candidate = Candidate {
+            mv,
+            is_searched: true,
+        };
+        let candidate = Progress::Candidate(asked.candidate.clone());
+        // The receiver may be gone.
+        let _ = asked.question.reply_to.send(candidate);
+    }
+
+    fn fail(&mut self) {
+        self.bot_thread = None;
+        self.n_missed = 0;
+        self.n_failures += 1;
+    }
+
+    /// Answers the question.
+    fn answer(&mut self, decision: Result<(MoveId, Report), String>) {
+        let (Some(asked), Some(position)) = (self.asked.take(), &self.position) else {
+            return;
+        };
+        let (game, role) = (&position.game, self.setup.role);
+        let (mv, mut thought) = match decision {
+            Ok((mv, report)) => {
+                self.measure(&asked.question.limits);
+                let mv = term(game, role, mv);
+                (
+                    mv.unwrap_or(asked.candidate.mv),
+                    thought(game, role, &report),
+                )
+            }
+            Err(failure) => {
+                let note = Some(format!("{failure}: {}", asked.candidate.describe()));
+                let thought = Thought {
+                    note,
+                    ..Thought::default()
+                };
+                (asked.candidate.mv, thought)
+            }
+        };
+        if !asked.is_in_step {
+            thought.note = Some("the moves received are not legal here: out of step".to_owned());
+        }
+        // The receiver may be gone.
+        let _ = asked.question.reply_to.send(Progress::Decided(mv, thought));
+    }
+
+    fn measure(&self, limits: &Limits) {
+        let overrun = limits
+            .deadline
+            .map(|deadline| Instant::now().saturating_duration_since(deadline));
+        self.setup.overrun.measure(overrun.unwrap_or_default());
+    }
+
+    /// Lets the bot think until the next question, if the player ponders and no engine is being compiled.
+    fn ponder(&mut self) {
+        let Some(position) = self.position.as_mut().filter(|_| self.is_prepared) else {
+            return;
+        };
+        if !self.setup.ponders {
+            return;
+        }
+        // There is nothing to ponder in a terminal state or without a legal move.
+        let is_over = position.machine.is_terminal();
+        if is_over || position.machine.legal_moves(self.setup.role).is_empty() {
+            return;
+        }
+        let stop = StopFlag::new();
+        // No deadline: a bot whose only limit is a stop flag knows that it is pondering.
+        let limits = Limits {
+            stop: Some(Arc::clone(stop.as_atomic())),
+            ..Limits::default()
+        };
+        let state = position.machine.state();
+        let most = self.setup.play_clock.min(MAX_DURATION / 4) * 2 + PONDER_GRACE;
+        let until = Instant::now() + most;
+        self.pondering = Some(Pondering { stop, until });
+        let number = self.next_number();
+        self.ask_bot(number, &state, limits);
+    }
+
+    fn stop_pondering(&mut self) {
+        if let Some(pondering) = self.pondering.take() {
+            pondering.stop.raise();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The handle of one match, from START to STOP. It passes requests to the match actor and never waits past a deadline.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agon_protocol::{MatchId, Reply, StopFlag, Term, Thought};
+
+use crate::clock::{Budget, Deadlines, Overrun};
+use crate::match_actor::{self, Candidate, Command, MatchSetup, Progress, Question};
+
+/// How often a waiting thread checks whether the answer is still wanted.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// How long a bot may take to return once its answer is no longer wanted.
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
+
+/// A match that the player takes part in.
+pub(crate) struct MatchHandle {
+    // Constant during the match.
+    id: MatchId,
+    play_clock: Duration,
+    timing: Timing,
+    commands: Sender<Command>,
+    stop: StopFlag,
+    /// Disconnected when all threads of the match have ended.
+    ended: Receiver<()>,
+    // Our last answer, used if there is nothing better.
+    last: Option<Term>,
+}
+
+/// How a player uses its clocks.
+#[derive(Clone)]
+pub(crate) struct Timing {
+    pub(crate) budget: Budget,
+    pub(crate) margin: Duration,
+    /// How much of the start clock is used to think ahead once the game is ready.
+    pub(crate) warm_up: Duration,
+    pub(crate) overrun: Overrun,
+}
+
+impl MatchHandle {
+    /// Starts a match. Waits until its game is ready or the start clock runs out. Returns `None` if no engine can run the
+    /// game.
+    pub(crate) fn start(
+        id: MatchId,
+        setup: MatchSetup,
+        timing: Timing,
+        stop: &StopFlag,
+    ) -> Option<MatchHandle> {
+        let (commands, inbox) = channel();
+        let (start_reply_to, progress) = channel();
+        let (token, ended) = channel();
+        let over = StopFlag::new();
+        let until = Deadlines::new(
+            setup.received,
+            setup.start_clock,
+            timing.margin,
+            Duration::ZERO,
+        );
+        let handle = MatchHandle {
+            id,
+            play_clock: setup.play_clock,
+            timing,
+            commands: commands.clone(),
+            stop: over.clone(),
+            ended,
+            last: None,
+        };
+        let thread = thread::Builder::new().name("match".to_owned());
+        let actor = move || match_actor::run(setup, start_reply_to, commands, &inbox, &over, token);
+        thread.spawn(actor).ok()?;
+        match wait(&progress, until.think, stop) {
+            Some(Progress::Refused) => return None,
+            Some(_) => handle.warm_up(&progress, until.think, stop),
+            None => {}
+        }
+        Some(handle)
+    }
+
+    /// Waits while the bot thinks ahead, so that the start clock is not wasted.
+    fn warm_up(&self, progress: &Receiver<Progress>, until: Instant, stop: &StopFlag) {
+        let warm = Instant::now() + self.timing.warm_up;
+        wait(progress, until.min(warm), stop);
+    }
+
+    /// The name of the match.
+    pub(crate) fn id(&self) -> &MatchId {
+        &self.id
+    }
+
+    /// Answers a PLAY that was received at this time.
+    pub(crate) fn play(
+        &mut self,
+        moves: Option<Vec<Term>>,
+        received: Instant,
+        stop: &StopFlag,
+    ) -> Reply {
+        let expected = self.timing.overrun.expected();
+        let deadlines = Deadlines::new(received, self.play_clock, self.timing.margin, expected);
+        let (reply_to, progress) = channel();
+        let question = Question {
+            moves,
+            limits: deadlines.limits(received, self.timing.budget, stop.as_atomic()),
+            reply_to,
+        };
+        // If the actor has ended, the channel is disconnected and `wait` returns at once.
+        let _ = self.commands.send(Command::Play(question));
+        let mut candidate: Option<Candidate> = None;
+        let (mv, note) = loop {
+            match wait(&progress, deadlines.answer, stop) {
+                Some(Progress::Candidate(better)) => candidate = Some(better),
+                Some(Progress::Decided(mv, thought)) => {
+                    self.last = Some(mv.clone());
+                    let thought = Some(thought);
+                    return Reply::Move { of: mv, thought };
+                }
+                Some(Progress::NoMove) => return Reply::Nil,
+                Some(Progress::Prepared | Progress::Refused) => {}
+                None => match (candidate, self.last.clone()) {
+                    (Some(candidate), _) => {
+                        let move_kind = candidate.describe();
+                        break (
+                            candidate.mv,
+                            format!("the bot did not answer in time: {move_kind}"),
+                        );
+                    }
+                    (None, Some(mv)) => {
+                        let note = "the engine did not answer in time: our last move";
+                        break (mv, note.to_owned());
+                    }
+                    (None, None) => return Reply::Nil,
+                },
+            }
+        };
+        self.last = Some(mv.clone());
+        let thought = Thought {
+            note: Some(note),
+            ..Thought::default()
+        };
+        let thought = Some(thought);
+        Reply::Move { of: mv, thought }
+    }
+}
+
+impl Drop for MatchHandle {
+    /// Tells all threads of the match to end and waits briefly for them, so that the memory of a match is freed before the
+    /// next one starts.
+    fn drop(&mut self) {
+        self.stop.raise();
+        let _ = self.commands.send(Command::End);
+        let _ = self.ended.recv_timeout(SHUTDOWN_GRACE);
+    }
+}
+
+/// The next message, or `None` if the time is up. Once `stop` is raised, only [`SHUTDOWN_GRACE`] is left.
+fn wait(from: &Receiver<Progress>, until: Instant, stop: &StopFlag) -> Option<Progress> {
+    let mut until = until;
+    let mut is_stopping = false;
+    loop {
+        let now = Instant::now();
+        if stop.is_raised() && !is_stopping {
+            is_stopping = true;
+            until = until.min(now + SHUTDOWN_GRACE);
+        }
+        let left = until.saturating_duration_since(now);
+        match from.recv_timeout(left.min(POLL_INTERVAL)) {
+            Ok(progress) => return Some(progress),
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+}
