@@ -42,7 +42,7 @@ impl Bot for FlatMonteCarlo {
         let mut machine = self.game.machine();
         machine.load(state);
         let untried = |&mv: &MoveId| MoveReport {
-            of: mv,
+            mv,
             visits: 0,
             mean: 0.0,
         };
@@ -52,7 +52,7 @@ impl Bot for FlatMonteCarlo {
         while n_moves > 1 && meter.n_playouts() < MOST_PLAYOUTS && meter.stop().is_none() {
             let tried = &mut moves[(meter.n_playouts() % n_moves) as usize];
             machine.load(state);
-            let goal = self.play_out(&mut *machine, role, tried.of, &mut meter);
+            let goal = self.play_out(&mut *machine, role, tried.mv, &mut meter);
             if goal.is_none() && meter.stop().is_some() {
                 break; // The time was up before the end of the game.
             }
@@ -63,7 +63,7 @@ impl Bot for FlatMonteCarlo {
         }
         moves.sort_by(|a, b| b.mean.total_cmp(&a.mean));
         Decision {
-            of: moves[0].of,
+            mv: moves[0].mv,
             report: Report {
                 playouts: meter.n_playouts(),
                 transitions: meter.n_transitions(),

@@ -62,7 +62,7 @@ impl Bot for Mobility {
             }
         }
         Decision {
-            of: best.map_or(moves[0], |(_, mv)| mv),
+            mv: best.map_or(moves[0], |(_, mv)| mv),
             report: Report {
                 playouts: 0,
                 transitions: meter.n_transitions(),

@@ -18,6 +18,7 @@ mod trace;
 mod verdict;
 mod version;
 mod watch;
+mod words;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use agon_tournament::{Cell, Format, Progress, Standing, Tally, short_table};
+use agon_tournament::{Cell, CellProgress, Format, Progress, Tally, short_table};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Least time between two updates of the table.
@@ -123,8 +123,8 @@ impl ProgressShow {
         let n_rows = self.rows.len() - 1;
         let last = progress.last.unwrap_or(0);
         let from = (last + 1).saturating_sub(n_rows);
-        let from = from.min(progress.standings.len().saturating_sub(n_rows));
-        let window = progress.standings.iter().skip(from).take(n_rows);
+        let from = from.min(progress.cell_progress.len().saturating_sub(n_rows));
+        let window = progress.cell_progress.iter().skip(from).take(n_rows);
         let tallies: Vec<Tally> = window.filter_map(tally).collect();
         let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0.into());
         let text = short_table(&tallies).text(Format::Terminal(width));
@@ -145,14 +145,14 @@ impl ProgressShow {
     }
 }
 
-fn tally(standing: &Standing) -> Option<Tally> {
-    Tally::of(&standing.counted())
+fn tally(cell: &CellProgress) -> Option<Tally> {
+    Tally::of(&cell.counted())
 }
 
 /// The cell that was played last.
 fn last_words(progress: &Progress<'_>) -> String {
-    let standing = progress.last.map(|last| &progress.standings[last]);
-    let Some(cell) = standing.and_then(tally) else {
+    let cell = progress.last.map(|last| &progress.cell_progress[last]);
+    let Some(cell) = cell.and_then(tally) else {
         return String::new();
     };
     let score = match (cell.score, cell.plus_minus) {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use agon_engine::Game;
 use agon_protocol::StopFlag;
-use agon_tournament::{Cell, Outcome, Pace, Plan, Sheet, Standing, Store, run_at};
+use agon_tournament::{Cell, CellProgress, Outcome, Pace, Plan, Sheet, Store, run_at};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -57,8 +57,8 @@ fn is_player(cells: &[Cell]) -> bool {
     };
     let mut store = Store::open(Path::new(&path)).expect("it is a store");
     let outcome = play(cells, &mut store);
-    let has_ended = |standing: &Standing| standing.ended().is_some();
-    assert!(outcome.standings.iter().all(has_ended));
+    let has_ended = |cell: &CellProgress| cell.ended().is_some();
+    assert!(outcome.cell_progress.iter().all(has_ended));
     true
 }
 
@@ -197,7 +197,7 @@ fn a_sequential_test_is_decided_in_order() {
         return;
     }
     let counted = |outcome: &Outcome| -> Vec<String> {
-        let results = outcome.standings[0].counted();
+        let results = outcome.cell_progress[0].counted();
         results.iter().map(|result| result.fixture.key()).collect()
     };
     let mut alone = Store::in_memory().expect("there is memory");
@@ -210,5 +210,8 @@ fn a_sequential_test_is_decided_in_order() {
     let mut store = Store::open(&path).expect("it is a store");
     let again = play(&cells, &mut store);
     assert_eq!((again.n_played, counted(&again)), (0, counted(&expected)));
-    assert_eq!(again.standings[0].ended(), expected.standings[0].ended());
+    assert_eq!(
+        again.cell_progress[0].ended(),
+        expected.cell_progress[0].ended()
+    );
 }

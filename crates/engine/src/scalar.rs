@@ -443,13 +443,18 @@ pub struct ScalarMachine {
 impl ScalarMachine {
     /// Moves to this state.
     pub fn load(&mut self, state: &State) {
-        self.phase = self.program.marks.phase_of(state.words());
-        if *state == self.program.initial {
+        self.load_words(state.words());
+    }
+
+    /// Moves to the state with these words.
+    pub fn load_words(&mut self, words: &[u64]) {
+        self.phase = self.program.marks.phase_of(words);
+        if words == self.program.initial.words() {
             self.restart();
         }
         let layout = &self.program.layouts[self.phase];
         let memory = &mut self.memories[self.phase];
-        layout.load(memory, state.words());
+        layout.load(memory, words);
         layout.settle(memory, PLAY);
     }
 

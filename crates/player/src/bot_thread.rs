@@ -82,7 +82,7 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl
                     number = asked;
                     let mut watch = |report: &Report| {
                         if let Some(best) = report.moves.first() {
-                            let kind = BotEventKind::BestSoFar(best.of);
+                            let kind = BotEventKind::BestSoFar(best.mv);
                             tell(BotEvent { number, kind });
                         }
                     };

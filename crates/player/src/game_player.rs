@@ -228,7 +228,7 @@ mod tests {
 
     fn decision(mv: u32) -> Decision {
         Decision {
-            of: agon_engine::MoveId(mv),
+            mv: agon_engine::MoveId(mv),
             report: Report {
                 playouts: 0,
                 transitions: 0,

@@ -442,7 +442,7 @@ impl MatchActor {
             }
             return;
         };
-        let is_legal = |decision: &Decision| asked.legal.contains(&decision.of);
+        let is_legal = |decision: &Decision| asked.legal.contains(&decision.mv);
         let decision = decision.and_then(|decision| match is_legal(&decision) {
             true => Ok(decision),
             false => Err("the bot chose an illegal move".to_owned()),
@@ -451,7 +451,7 @@ impl MatchActor {
             self.fail();
         }
         let goes_on = decision.is_ok();
-        self.answer(decision.map(|decision| (decision.of, decision.report)));
+        self.answer(decision.map(|decision| (decision.mv, decision.report)));
         if goes_on {
             self.ponder();
         }

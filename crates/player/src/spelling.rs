@@ -36,7 +36,7 @@ pub(crate) fn joint_move(
 /// The report of a bot as a [`Thought`].
 pub(crate) fn thought(game: &Game, role: RoleId, report: &Report) -> Thought {
     let weighed = |report: &MoveReport| {
-        term(game, role, report.of).map(|term| WeighedMove {
+        term(game, role, report.mv).map(|term| WeighedMove {
             of: term,
             visits: report.visits,
             mean: report.mean,

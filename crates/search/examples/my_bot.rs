@@ -21,8 +21,8 @@ impl Bot for MyBot {
         machine.load(state);
         let other = RoleId(1 - role.0);
         let noop = machine.legal_moves(other)[0];
-        let room = |&of: &MoveId| {
-            let joint = if role.0 == 0 { [of, noop] } else { [noop, of] };
+        let room = |&mv: &MoveId| {
+            let joint = if role.0 == 0 { [mv, noop] } else { [noop, mv] };
             machine.load(state);
             machine.advance(&JointMove::new(joint));
             (!machine.is_terminal(), machine.legal_moves(other).len())
@@ -33,7 +33,7 @@ impl Bot for MyBot {
         let mut moves = self.0.machine();
         moves.load(state);
         let best = moves.legal_moves(role).iter().copied().min_by_key(room);
-        decision.of = best.unwrap_or(decision.of);
+        decision.mv = best.unwrap_or(decision.mv);
         decision
     }
 
@@ -54,7 +54,7 @@ pub(crate) fn main() {
         let roles = RoleId::all(2).zip(&mut bots);
         let moves = roles.map(|(role, bot)| {
             bot.think(&state, role, &Limits::playouts(1), &mut |_| {})
-                .of
+                .mv
         });
         let joint = JointMove::new(moves.collect::<Vec<_>>());
         machine.advance(&joint);

@@ -13,18 +13,19 @@
 //! - Méhat and Cazenave 2008, Monte-Carlo Tree Search for General Game Playing (planned it)
 
 use std::cmp::Ordering;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use agon_engine::{Game, Goal, JointMove, RoleId, State};
 
+use crate::account::{Account, ContestAccount, TechniqueAccount};
 use crate::bot::Bot;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter};
+use crate::match_loop::{MatchEnd, Turn, play_match};
 use crate::params::Params;
 use crate::preset::Preset;
 use crate::random::Random;
-use crate::report::{Account, Report};
+use crate::report::Report;
 
 /// Who competes; the first one plays if nothing speaks for another.
 const CANDIDATES: &[&str] = &[
@@ -39,17 +40,17 @@ const N_PHASES: usize = 3;
 const FIRST_PLAYOUTS: u64 = 32;
 /// No round has more playouts per move.
 const MOST_PLAYOUTS: u64 = 4096;
-/// After so many matches everything is said.
+/// Most matches; then everything is said.
 const MOST_TRIALS: usize = 1000;
 /// A match with more steps is left.
-const MOST_STEPS: usize = 1000;
+const MOST_STEPS: u32 = 1000;
 /// States that are remembered to begin matches in.
 const MOST_STATES: usize = 2000;
 /// A search with fewer playouts, or transitions, or seconds has nothing to spare.
 const LEAST_PLAYOUTS: u64 = 50_000;
 const LEAST_TRANSITIONS: u64 = 2_000_000;
 const LEAST_SECONDS: f64 = 3.0;
-/// A candidate must be better than the first by so many standard errors.
+/// A candidate must be better than the first by this number of standard errors.
 const MARGIN: f64 = 1.0;
 
 /// A bot that lets others compete and is the best of them.
@@ -68,7 +69,7 @@ pub struct AutoBot {
 }
 
 impl AutoBot {
-    /// A bot for this game. What the knobs say about time and memory holds for all candidates.
+    /// A bot for this game. What the parameters say about time and memory holds for all candidates.
     #[must_use]
     pub fn new(game: &Arc<Game>, params: &Params, seed: u64) -> AutoBot {
         let preset = |text: &&str| {
@@ -80,7 +81,10 @@ impl AutoBot {
         };
         let presets: Vec<Preset> = CANDIDATES.iter().map(preset).collect();
         AutoBot {
-            bots: presets.iter().map(|of| of.bot(game, seed)).collect(),
+            bots: presets
+                .iter()
+                .map(|preset| preset.bot(game, seed))
+                .collect(),
             trials: Trials::new(presets.len()),
             is_settled: false,
             depth: 0,
@@ -142,42 +146,33 @@ impl AutoBot {
         let mut bots: Vec<Box<dyn Bot>> = (0..n_roles)
             .map(|role| self.presets[pair[seat(role)]].bot(&self.game, seed + role as u64))
             .collect();
-        let mut machine = self.game.machine();
-        machine.load(&state);
-        let mut states = vec![state];
-        while !machine.is_terminal() && states.len() < MOST_STEPS {
-            let mut joint = Vec::with_capacity(n_roles);
-            for role in RoleId::all(n_roles) {
-                let of = match machine.legal_moves(role) {
-                    [] => return None,
-                    [only] => *only,
-                    _ => {
-                        let left = limits.less(used.0, used.1);
-                        let limits = Limits {
-                            playouts: Some(playouts.min(left.playouts.unwrap_or(u64::MAX))),
-                            ..left
-                        };
-                        let bot = &mut bots[role.idx()];
-                        let state = &states[states.len() - 1];
-                        let decision = bot.think(state, role, &limits, &mut |_| {});
-                        used.0 += decision.report.playouts;
-                        used.1 += decision.report.transitions;
-                        decision.of
-                    }
-                };
-                joint.push(of);
-            }
-            let joint = JointMove::new(joint);
-            machine.advance(&joint);
-            let next = machine.state();
-            bots.iter_mut().for_each(|bot| bot.played(&joint, &next));
-            states.push(next);
-            if Meter::start(limits).stop().is_some() || limits.less(used.0, used.1).is_spent() {
+        let mut states = vec![state.clone()];
+        let mut ask = |bot: &mut dyn Bot, turn: &Turn<'_>| {
+            let left = limits.less(used.0, used.1);
+            if Meter::start(limits).stop().is_some() || left.is_spent() {
                 return None;
             }
+            let limits = Limits {
+                playouts: Some(playouts.min(left.playouts.unwrap_or(u64::MAX))),
+                ..left
+            };
+            let decision = bot.think(turn.state, turn.role, &limits, &mut |_| {});
+            used.0 += decision.report.playouts;
+            used.1 += decision.report.transitions;
+            Some(decision.mv)
+        };
+        let mut seen = |_: &JointMove, next: &State| states.push(next.clone());
+        let outcome = play_match(
+            &self.game, &state, &mut bots, MOST_STEPS, &mut ask, &mut seen,
+        );
+        match outcome.end {
+            MatchEnd::Terminal | MatchEnd::StepLimit => {}
+            MatchEnd::NoLegalMove(_) | MatchEnd::Stopped => return None,
         }
-        let goals = RoleId::all(n_roles).map(|role| machine.goal(role).map_or(0, Goal::value));
-        let goals: Vec<f64> = goals.map(f64::from).collect();
+        let goals = outcome.goals.iter();
+        let goals: Vec<f64> = goals
+            .map(|goal| f64::from(goal.map_or(0, Goal::value)))
+            .collect();
         if start == 0 {
             self.trials.remember(states);
         }
@@ -345,21 +340,22 @@ impl Bot for AutoBot {
         self.bots.iter_mut().for_each(|bot| bot.played(joint, next));
     }
 
-    fn account(&mut self) -> Option<Account> {
+    fn account(&self) -> Option<Account> {
         let chosen = self.chosen();
         let mut account = self.bots[chosen].account()?;
-        let mut words = format!(
-            "{} plays, after {} matches",
-            self.presets[chosen],
-            self.trials.n_matches()
-        );
-        for (phase, tallies) in self.trials.tallies.iter().enumerate() {
-            let _ = write!(words, "; part {}:", phase + 1);
-            for (preset, tally) in self.presets.iter().zip(tallies) {
-                let _ = write!(words, " {preset} {:.0}", tally.mean());
-            }
-        }
-        account.notes.push(("auto", words));
+        let of_part = |tallies: &Vec<Tally>| {
+            let pairs = self.presets.iter().zip(tallies);
+            pairs
+                .map(|(preset, tally)| (preset.to_string(), tally.mean()))
+                .collect()
+        };
+        account
+            .techniques
+            .push(TechniqueAccount::Contest(ContestAccount {
+                chosen: self.presets[chosen].to_string(),
+                matches: self.trials.n_matches(),
+                parts: self.trials.tallies.iter().map(of_part).collect(),
+            }));
         Some(account)
     }
 }
@@ -373,7 +369,9 @@ mod tests {
         let trials: Vec<_> = (0..36).map(|trial| schedule(4, trial)).collect();
         for pair in [[0, 1], [0, 3], [2, 3]] {
             for phase in 0..N_PHASES {
-                let meetings = trials.iter().filter(|of| of.0 == pair && of.1 == phase);
+                let meetings = trials
+                    .iter()
+                    .filter(|trial| trial.0 == pair && trial.1 == phase);
                 assert_eq!(meetings.count(), 2);
             }
         }

@@ -2,16 +2,17 @@
 
 use agon_engine::{JointMove, RoleId, State};
 
+use crate::account::Account;
 use crate::decision::Decision;
 use crate::limits::Limits;
-use crate::report::{Account, Report};
+use crate::report::Report;
 
 /// A search algorithm that plays one role of one game. It owns what it needs: machines, threads, a tree.
 pub trait Bot: Send {
     /// Chooses a move of the role in this state. `watch` is told how it goes from time to time.
     ///
     /// # Panics
-    /// If the role has no legal move here: whoever asks has looked.
+    /// If the role has no legal move here: the caller has looked.
     fn think(
         &mut self,
         state: &State,
@@ -24,7 +25,7 @@ pub trait Bot: Send {
     fn played(&mut self, joint: &JointMove, next: &State);
 
     /// All that it can tell about its last search; `None` from bots that keep nothing.
-    fn account(&mut self) -> Option<Account> {
+    fn account(&self) -> Option<Account> {
         None
     }
 }

@@ -1,388 +1,443 @@
-//! How a finished search picks its move, and what it tells about it.
+//! How a finished search picks its move, and what it reports about it.
 //!
 //! Papers take the highest mean; most visits is the other way. With RAVE the mean is mixed with it, without any bonus; with
 //! AMAF it is that of AMAF. What is proven comes first: a move that is surely no worse than all others, never one that
-//! is surely worse than another. In single-player games the best line is followed. Equal moves are decided by chance.
+//! is surely worse than another. In single-player games the best line is followed. Equal moves are decided by chance, by a
+//! generator of its own, so that looking at a search never changes it.
 
 use agon_engine::{JointMove, MoveId, RoleId};
 
+use crate::account::{
+    Account, DecisiveAccount, EvaluationAccount, MoveAccount, NoLanes, SolverAccount,
+    TechniqueAccount, TimeAccount, TreeAccount,
+};
+use crate::limits::{Meter, StopReason};
 use crate::params::{FinalMove, RaveKind, Simultaneous};
-use crate::rave;
-use crate::report::{Account, MoveAccount, MoveReport, TreeAccount};
+use crate::policy::PlayoutPolicy;
+use crate::random::Random;
+use crate::report::{MoveReport, Report};
+use crate::searcher::Searcher;
 use crate::solve::Bounds;
+use crate::techniques::fast::Fast;
+use crate::techniques::{Facts, StateView, rave};
 use crate::tree::NodeId;
 use crate::uct::UctBot;
-use crate::value::Count;
-use crate::workers::Crew;
 
-/// A move that may be the final one.
+/// Picks moves.
+pub(crate) struct Decider {
+    random: Random,
+}
+
+/// A move that may be made.
 struct Candidate {
-    edge: usize,
+    mv: MoveId,
     visits: u32,
     value: f64,
     bounds: Bounds,
 }
 
-impl UctBot {
+impl Decider {
+    pub(crate) fn new(seed: u64) -> Decider {
+        Decider {
+            random: Random::new(!seed),
+        }
+    }
+
     /// The final move of a role.
-    pub(crate) fn decide(&mut self, root: NodeId, role: RoleId) -> MoveId {
-        if let Some((_, of)) = self.best_line.get().filter(|_| self.is_puzzle()) {
-            return of;
-        }
-        let role_idx = role.idx();
-        let mut candidates = self.candidates(root, role_idx);
-        if candidates.is_empty() {
-            return self.untried(root, role_idx);
-        }
-        // Step 1. What is surely no better than another goes; what is surely lost is worse than what was never tried.
-        let all: Vec<Bounds> = candidates.iter().map(|one| one.bounds).collect();
-        candidates.retain(|one| !all.iter().any(|other| other.dominates(one.bounds)));
-        let is_lost = candidates.iter().all(|one| one.bounds.high == 0);
-        let mut edges = self
-            .tree
-            .span(root, role_idx)
-            .map(|edge| self.tree.edge(edge));
-        if is_lost && edges.any(|edge| edge.visits == 0 && !edge.is_closed()) {
-            return self.untried(root, role_idx);
-        }
-        // Step 2. Where several choose at once, whoever is predictable loses.
-        if self.params.simultaneous == Simultaneous::Sample && self.tree.mover(root).is_none() {
-            return self.drawn(&candidates);
-        }
-        // Step 3. The best; in a lost state the move that was hardest to refute. Visits of a move that is settled say nothing
-        // of its worth: it must be as good as the move that would be made without it.
-        if is_lost {
-            return self.highest(candidates, |one| f64::from(one.visits));
-        }
-        if self.params.final_move == FinalMove::Visits {
-            let open = candidates.iter().filter(|one| !one.bounds.is_exact());
-            let most = open
-                .max_by_key(|one| one.visits)
-                .map_or(0.0, |one| one.value);
-            let is_better = |one: &Candidate| one.bounds.is_exact() && one.value >= most;
-            if !candidates.iter().any(is_better) {
-                candidates.retain(|one| !one.bounds.is_exact());
-                return self.highest(candidates, |one| f64::from(one.visits));
-            }
-            candidates.retain(is_better);
-        }
-        self.highest(candidates, |one| one.value)
+    pub(crate) fn decide(&mut self, searcher: &Searcher, role: RoleId) -> MoveId {
+        pick(searcher, role.idx(), &mut self.random)
     }
 
-    /// The move with the highest score, by chance where several have it.
-    fn highest(&mut self, mut of: Vec<Candidate>, score: impl Fn(&Candidate) -> f64) -> MoveId {
-        let best = of.iter().map(&score).fold(f64::MIN, f64::max);
-        of.retain(|one| score(one) == best);
-        let chosen = self.random.below(of.len() as u32) as usize;
-        self.tree.edge(of[chosen].edge).of
-    }
-
-    fn candidates(&self, root: NodeId, role: usize) -> Vec<Candidate> {
-        let tried = |&edge: &usize| self.tree.edge(edge).visits > 0;
-        let candidate = |edge: usize| {
-            let bounds = self.solver.bounds_of(&self.tree, root, role, edge);
-            Candidate {
-                edge,
-                visits: self.tree.edge(edge).visits,
-                value: self
-                    .value(root, edge)
-                    .clamp(bounds.low_value(), bounds.high_value()),
-                bounds,
-            }
+    /// How the search goes; simulations in flight count as visits.
+    pub(crate) fn report(
+        &self,
+        searcher: &Searcher,
+        role: RoleId,
+        meter: &Meter<'_>,
+        stop: Option<StopReason>,
+    ) -> Report {
+        let accounts = searcher.root.map(|root| moves(searcher, root, role.idx()));
+        let report = |account: MoveAccount| MoveReport {
+            mv: account.mv,
+            visits: account.visits,
+            mean: account.value,
         };
-        self.tree
-            .span(root, role)
-            .filter(tried)
-            .map(candidate)
-            .collect()
-    }
-
-    /// What a move is worth in the end.
-    fn value(&self, root: NodeId, edge: usize) -> f64 {
-        let mean = self.tree.edge(edge).mean();
-        if self.params.rave == RaveKind::Off {
-            return mean;
-        }
-        let later = self.tree.later(edge..edge + 1)[0];
-        let beta = rave::beta(self.select.rave_k(), self.tree.node(root).visits);
-        match self.params.rave {
-            RaveKind::Amaf if later.visits() > 0 => f64::from(later.mean),
-            RaveKind::Rave | RaveKind::Grave if later.visits() > 0 && beta >= rave::LEAST_BETA => {
-                beta * f64::from(later.mean) + (1.0 - beta) * mean
-            }
-            _ => mean,
+        let moves: Vec<MoveReport> = accounts
+            .unwrap_or_default()
+            .into_iter()
+            .map(report)
+            .collect();
+        let best = moves.first().filter(|best| best.visits > 0);
+        let line = searcher.best_line.get().filter(|_| searcher.is_puzzle());
+        Report {
+            playouts: meter.n_playouts(),
+            transitions: meter.n_transitions(),
+            time: meter.elapsed(),
+            value: line.map(|(value, _)| value).or(best.map(|best| best.mean)),
+            moves,
+            stop,
         }
     }
 
-    /// A move that was never tried, or any if all were.
-    fn untried(&mut self, root: NodeId, role: usize) -> MoveId {
-        let edges = self.tree.edges(self.tree.span(root, role)).iter();
-        let fresh = edges
-            .clone()
-            .filter(|edge| edge.visits == 0 && !edge.is_closed());
-        let mut moves: Vec<MoveId> = fresh.map(|edge| edge.of).collect();
-        if moves.is_empty() {
-            moves = edges.map(|edge| edge.of).collect();
-        }
-        match &mut self.mast {
-            Some(mast) => {
-                mast.stand(self.tree.node(root).state.words(), &[]);
-                moves[mast.choose(role, moves.iter().copied(), &mut self.random)]
-            }
-            None => self.random.pick(&moves).expect("there is a legal move"),
-        }
-    }
-
-    /// Each as likely as it was visited.
-    fn drawn(&mut self, candidates: &[Candidate]) -> MoveId {
-        let n: u32 = candidates.iter().map(|one| one.visits).sum();
-        let mut left = self.random.below(n);
-        for one in candidates {
-            if left < one.visits {
-                return self.tree.edge(one.edge).of;
-            }
-            left -= one.visits;
-        }
-        unreachable!("the draw is below the sum of all visits")
-    }
-
-    /// The moves of a role at the root, best first.
-    pub(crate) fn weighed(&self, role: RoleId) -> Vec<MoveReport> {
-        let Some(root) = self.root else {
-            return Vec::new();
-        };
-        let accounts = self.moves(root, role.idx());
-        let report = |of: MoveAccount| MoveReport {
-            of: of.of,
-            visits: of.visits,
-            mean: of.value,
-        };
-        accounts.into_iter().map(report).collect()
-    }
-
-    fn moves(&self, root: NodeId, role: usize) -> Vec<MoveAccount> {
-        let account = |edge_idx: usize| {
-            let edge = self.tree.edge(edge_idx);
-            let later = (self.params.rave != RaveKind::Off)
-                .then(|| self.tree.later(edge_idx..edge_idx + 1)[0])
-                .filter(|later| later.visits() > 0);
-            let bounds = self.solver.bounds_of(&self.tree, root, role, edge_idx);
-            MoveAccount {
-                of: edge.of,
-                visits: u64::from(edge.visits),
-                mean: edge.mean(),
-                value: self.value(root, edge_idx),
-                rave: later.map(|later| f64::from(later.mean)),
-                mast: self.mast.as_ref().and_then(|mast| mast.mean(role, edge.of)),
-                heuristic: None,
-                bounds: (bounds.low_value(), bounds.high_value()),
-            }
-        };
-        let mut moves: Vec<MoveAccount> = self.tree.span(root, role).map(account).collect();
-        // A proven move ranks by what is proven.
-        let key = |of: &MoveAccount| {
-            let (low, high) = of.bounds;
-            let value = of.value.clamp(low, high);
-            (
-                of.visits > 0,
-                if low == high { low } else { value },
-                of.visits,
-            )
-        };
-        moves.sort_by(|a, b| {
-            let (a, b) = (key(a), key(b));
-            b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(b.2.cmp(&a.2))
-        });
-        moves
-    }
-
-    /// Everything there is to tell.
-    pub(crate) fn account_of(&mut self, root: NodeId) -> Account {
-        let mut roles: Vec<Vec<MoveAccount>> = (0..self.n_roles)
-            .map(|role| self.moves(root, role))
+    /// Everything there is to report.
+    pub(crate) fn account(&self, bot: &UctBot) -> Option<Account> {
+        let searcher = &bot.searcher;
+        let root = searcher.root?;
+        let mut roles: Vec<Vec<MoveAccount>> = (0..searcher.n_roles())
+            .map(|role| moves(searcher, root, role))
             .collect();
         for (role, moves) in roles.iter_mut().enumerate() {
-            self.add_heuristic(root, role, moves);
+            add_heuristic(searcher, root, role, moves);
         }
-        let best = RoleId::all(self.n_roles)
-            .map(|role| self.decide(root, role))
-            .collect();
-        Account {
+        let mut random = self.random.clone();
+        let best = (0..searcher.n_roles()).map(|role| pick(searcher, role, &mut random));
+        Some(Account {
             roles,
-            best,
-            line: self.line(root),
-            tree: Some(TreeAccount {
-                nodes: self.tree.n_nodes() as u64,
-                bytes: self.tree.bytes() as u64,
-                deepest: self.work.deepest,
-                mean_depth: mean(self.work.levels, self.work.descents),
-                mean_playout: mean(self.work.playout_steps, self.work.simulations),
-                ns_per_level: self.work.ns_per_level(),
-            }),
-            heuristic: self
-                .heuristic
-                .as_ref()
-                .and_then(|of| of.account(self.work.time)),
-            notes: self.notes(),
-        }
-    }
-
-    /// Adds what the heuristic says of moves.
-    fn add_heuristic(&mut self, root: NodeId, role: usize, moves: &mut [MoveAccount]) {
-        let heuristic = self.heuristic.as_mut();
-        let Some(values) = heuristic.and_then(|of| of.raw(&self.tree, root, role)) else {
-            return;
-        };
-        let edges = self.tree.edges(self.tree.span(root, role)).iter();
-        for (edge, value) in edges.zip(values) {
-            let of = moves.iter_mut().find(|one| one.of == edge.of);
-            of.into_iter().for_each(|one| one.heuristic = Some(value));
-        }
-    }
-
-    /// The principal line: the best line of a puzzle, otherwise the most visited joint moves.
-    fn line(&self, root: NodeId) -> Vec<JointMove> {
-        if self.is_puzzle() && self.best_line.get().is_some() {
-            let joint = |of: MoveId| JointMove::new([of]);
-            return self.best_line.moves().map(joint).collect();
-        }
-        let mut line = Vec::new();
-        let mut node = root;
-        while node != NodeId::NONE && !self.tree.node(node).is_terminal {
-            let most = |role: usize| {
-                let span = self.tree.span(node, role);
-                span.max_by_key(|&edge| (self.tree.edge(edge).visits, std::cmp::Reverse(edge)))
-            };
-            let edges: Vec<usize> = (0..self.n_roles).filter_map(most).collect();
-            if edges.iter().any(|&edge| self.tree.edge(edge).visits == 0) {
-                break;
-            }
-            line.push(JointMove::new(
-                edges.iter().map(|&edge| self.tree.edge(edge).of),
-            ));
-            let edges: Vec<u32> = edges.into_iter().map(|edge| edge as u32).collect();
-            node = self.tree.child(node, &edges);
-        }
-        line
-    }
-
-    /// What the parts of the bot did.
-    fn notes(&self) -> Vec<(&'static str, String)> {
-        let mut notes = Vec::new();
-        if let Some(mast) = &self.mast {
-            notes.push(("mast", format!("{} moves seen", mast.n_seen())));
-            if let Some(nst) = &mast.nst {
-                notes.push(("nst", format!("{} n-grams", nst.n_grams())));
-            }
-            let story = mast
-                .fast
-                .as_ref()
-                .map(|fast| fast.story(|role| self.role_name(role)));
-            let fault = mast.fast_fault.map(|reason| format!("off: {reason}"));
-            notes.extend(story.or(fault).map(|words| ("fast", words)));
-        }
-        if let Some(trial) = &self.trial {
-            notes.push(("trial", trial.about.clone()));
-        }
-        if let Some(heuristic) = &self.heuristic {
-            notes.push(("heuristic", heuristic.note(self.work.time)));
-        }
-        match self.params.rave {
-            RaveKind::Off => {}
-            RaveKind::Rave | RaveKind::Grave => {
-                let visits = self.root.map_or(0, |root| self.tree.node(root).visits);
-                let beta = rave::beta(self.select.rave_k(), visits);
-                let part = match self.params.rave {
-                    RaveKind::Grave => "grave",
-                    _ => "rave",
-                };
-                let k = self.select.rave_k();
-                notes.push((part, format!("weighs {beta:.3} at the root, k is {k:.0}")));
-            }
-            RaveKind::Amaf => notes.push(("amaf", "alone decides".to_owned())),
-        }
-        if let Some(puct) = &self.select.puct {
-            notes.push(("puct", puct.to_string()));
-        }
-        if let Some(cutoff) = &self.cutoff {
-            let cuts = self.work.cuts;
-            notes.push(("cutoff", format!("{cutoff}; {cuts} cut")));
-        }
-        // Where the playout policy leads, no move comes first.
-        if self.params.urgency && !self.select.is_led() {
-            notes.push((
-                "urgency",
-                "good moves may come before untried ones".to_owned(),
-            ));
-        }
-        if self.params.decisive {
-            notes.push(("decisive", self.decisive().to_owned()));
-        }
-        if self.params.solver {
-            notes.push(("solver", self.proven()));
-        }
-        if let Some(sweep) = &self.sweep {
-            notes.push(("sweep", sweep.story()));
-        }
-        if self.params.batch != Count::Exactly(1) || self.crew != Crew::Nobody {
-            notes.push(("batch", self.batches()));
-        }
-        if self.work.trims > 0 {
-            let text = format!(
-                "memory ran out {} times; nodes with few visits went",
-                self.work.trims
-            );
-            notes.push(("tree", text));
-        }
-        notes
-    }
-
-    /// What came of making winning moves in playouts.
-    fn decisive(&self) -> &'static str {
-        match self.decisive {
-            Some(_) => "wins at once are made and prevented in playouts",
-            None if self.game.grounded().is_none() => "no: the game does not ground",
-            None => "no: wins at once are rare or shared, or it costs too much to see them",
-        }
-    }
-
-    fn batches(&self) -> String {
-        let n = self.work.n_batches;
-        let mut text = match self.crew {
-            Crew::Nobody if self.game.grounded().is_some() => {
-                "simulations ran one by one: playouts look at more than the lanes do".to_owned()
-            }
-            Crew::Nobody => "the game has no lanes; simulations ran one by one".to_owned(),
-            Crew::Scalar => format!("one by one, on {} threads", self.workers.len().max(1)),
-            Crew::Lanes => {
-                let n_threads = self.workers.len();
-                format!("{n} batches in the lanes, {n_threads} threads at most")
-            }
-        };
-        if self.n_lost_workers > 0 {
-            text.push_str(&format!("; {} threads panicked", self.n_lost_workers));
-        }
-        text
-    }
-
-    fn proven(&self) -> String {
-        let bounds: Vec<String> = match self.root {
-            None => Vec::new(),
-            Some(root) => RoleId::all(self.n_roles)
-                .map(|role| {
-                    let bounds = self.tree.bounds(root, role.idx());
-                    let name = self.role_name(role);
-                    match (bounds.low_value(), bounds.high_value()) {
-                        (low, high) if low == high => format!("{name} {low}"),
-                        (low, high) => format!("{name} {low} to {high}"),
-                    }
-                })
-                .collect(),
-        };
-        format!("{} steps of proof; {}", self.work.proofs, bounds.join(", "))
+            best: best.collect(),
+            line: line(searcher, root),
+            tree: Some(tree(searcher)),
+            techniques: techniques(bot, root),
+        })
     }
 }
 
-fn mean(sum: u64, n: u64) -> f64 {
-    if n == 0 { 0.0 } else { sum as f64 / n as f64 }
+/// The move that a role makes.
+fn pick(searcher: &Searcher, role: usize, random: &mut Random) -> MoveId {
+    if let Some((_, mv)) = searcher.best_line.get().filter(|_| searcher.is_puzzle()) {
+        return mv;
+    }
+    let root = searcher.root.expect("a search has a root");
+    let tree = &searcher.tree;
+    if !tree.has_choice(root, role) {
+        return tree.legal(root, role, 0);
+    }
+    let mut candidates = candidates(searcher, root, role);
+    if candidates.is_empty() {
+        return untried(searcher, root, role, random);
+    }
+    // Step 1. What is surely no better than another goes; what is surely lost is worse than what was never tried.
+    let all: Vec<Bounds> = candidates.iter().map(|one| one.bounds).collect();
+    candidates.retain(|one| !all.iter().any(|other| other.dominates(one.bounds)));
+    let is_lost = candidates.iter().all(|one| one.bounds.high == 0);
+    let mut edges = tree.edges(root, role).iter();
+    let has_untried = tree.span(root, role).has_untried()
+        || edges.any(|edge| edge.visits == 0 && !edge.is_closed());
+    if is_lost && has_untried {
+        return untried(searcher, root, role, random);
+    }
+    // Step 2. Where several choose at once, a predictable role loses.
+    let params = &searcher.params;
+    if params.simultaneous == Simultaneous::Sample && tree.mover(root).is_none() {
+        return drawn(&candidates, random);
+    }
+    // Step 3. The best; in a lost state the move that was hardest to refute. Visits of a move that is settled say nothing
+    // of its worth: it must be as good as the move that would be made without it.
+    if is_lost {
+        return highest(candidates, |one| f64::from(one.visits), random);
+    }
+    if params.final_move == FinalMove::Visits {
+        let open = candidates.iter().filter(|one| !one.bounds.is_exact());
+        let most = open
+            .max_by_key(|one| one.visits)
+            .map_or(0.0, |one| one.value);
+        let is_better = |one: &Candidate| one.bounds.is_exact() && one.value >= most;
+        if !candidates.iter().any(is_better) {
+            candidates.retain(|one| !one.bounds.is_exact());
+            return highest(candidates, |one| f64::from(one.visits), random);
+        }
+        candidates.retain(is_better);
+    }
+    highest(candidates, |one| one.value, random)
+}
+
+/// The move with the highest score, by chance where several have it.
+fn highest(
+    mut candidates: Vec<Candidate>,
+    score: impl Fn(&Candidate) -> f64,
+    random: &mut Random,
+) -> MoveId {
+    let best = candidates.iter().map(&score).fold(f64::MIN, f64::max);
+    candidates.retain(|one| score(one) == best);
+    candidates[random.below(candidates.len() as u32) as usize].mv
+}
+
+/// The moves that were tried.
+fn candidates(searcher: &Searcher, root: NodeId, role: usize) -> Vec<Candidate> {
+    let tree = &searcher.tree;
+    let edges = tree.edges(root, role).iter().enumerate();
+    let tried = edges.filter(|(_, edge)| edge.visits > 0);
+    tried
+        .map(|(slot, edge)| {
+            let bounds = searcher.solver.bounds_of(tree, root, role, slot);
+            let value = value(searcher, root, role, slot);
+            Candidate {
+                mv: tree.legal(root, role, slot),
+                visits: edge.visits,
+                value: value.clamp(bounds.low_value(), bounds.high_value()),
+                bounds,
+            }
+        })
+        .collect()
+}
+
+/// What a move is worth in the end.
+fn value(searcher: &Searcher, root: NodeId, role: usize, slot: usize) -> f64 {
+    let tree = &searcher.tree;
+    let mean = tree.edges(root, role)[slot].mean();
+    let Some(technique) = &searcher.techniques.rave else {
+        return mean;
+    };
+    let later = tree.rave(root, role)[slot];
+    let beta = rave::beta(technique.k, tree.node(root).visits);
+    match searcher.params.rave {
+        RaveKind::Amaf if later.visits > 0 => f64::from(later.mean),
+        RaveKind::Rave | RaveKind::Grave if later.visits > 0 && beta >= rave::LEAST_BETA => {
+            beta * f64::from(later.mean) + (1.0 - beta) * mean
+        }
+        _ => mean,
+    }
+}
+
+/// A move that was never tried, or any if all were.
+fn untried(searcher: &Searcher, root: NodeId, role: usize, random: &mut Random) -> MoveId {
+    let tree = &searcher.tree;
+    let edges = tree.edges(root, role);
+    let is_fresh = |slot: usize| {
+        let edge = edges.get(slot);
+        edge.is_none_or(|edge| edge.visits == 0 && !edge.is_closed())
+    };
+    let all = tree.legal_moves(root, role).enumerate();
+    let fresh = all.clone().filter(|&(slot, _)| is_fresh(slot));
+    let mut moves: Vec<MoveId> = fresh.map(|(_, mv)| mv).collect();
+    if moves.is_empty() {
+        moves = all.map(|(_, mv)| mv).collect();
+    }
+    if !searcher.techniques.has_policy() {
+        return random.pick(&moves).expect("there is a legal move");
+    }
+    // Copies, so that looking changes nothing.
+    let mut techniques = searcher.techniques.clone();
+    let mut policy = PlayoutPolicy::new(&searcher.params);
+    let legal: Vec<Vec<MoveId>> = (0..searcher.n_roles())
+        .map(|role| tree.legal_moves(root, role).collect())
+        .collect();
+    let state = StateView {
+        words: tree.state(root),
+        record: &[],
+        legal: &legal,
+    };
+    policy.stand(&mut techniques, &state);
+    let chosen = policy.choose(&mut techniques, RoleId(role as u16), &moves, random);
+    moves[chosen]
+}
+
+/// Each as likely as it was visited.
+fn drawn(candidates: &[Candidate], random: &mut Random) -> MoveId {
+    let n: u32 = candidates.iter().map(|one| one.visits).sum();
+    let mut left = random.below(n);
+    for one in candidates {
+        if left < one.visits {
+            return one.mv;
+        }
+        left -= one.visits;
+    }
+    unreachable!("the draw is below the sum of all visits")
+}
+
+/// The moves of a role at the root, best first.
+fn moves(searcher: &Searcher, root: NodeId, role: usize) -> Vec<MoveAccount> {
+    let tree = &searcher.tree;
+    let work = &searcher.work;
+    let account = |(slot, mv): (usize, MoveId)| {
+        let mast = searcher.techniques.mast.as_ref();
+        let none = MoveAccount {
+            mv,
+            visits: 0,
+            mean: 0.0,
+            value: 0.0,
+            rave: None,
+            mast: mast.and_then(|mast| mast.mean(role, mv)),
+            heuristic: None,
+            bounds: (0.0, 100.0),
+        };
+        if !tree.has_choice(root, role) {
+            let sum = work.sums.get(role).copied().unwrap_or(0.0);
+            let mean = sum / work.visits.max(1) as f64;
+            let bounds = tree.bounds(root, role);
+            return MoveAccount {
+                visits: work.visits,
+                mean,
+                value: mean,
+                bounds: (bounds.low_value(), bounds.high_value()),
+                ..none
+            };
+        }
+        let Some(edge) = tree.edges(root, role).get(slot) else {
+            return none;
+        };
+        let has_rave = searcher.params.rave != RaveKind::Off;
+        let rave = has_rave.then(|| tree.rave(root, role)[slot]);
+        let rave = rave.filter(|entry| entry.visits > 0);
+        let bounds = searcher.solver.bounds_of(tree, root, role, slot);
+        MoveAccount {
+            visits: u64::from(edge.visits + edge.in_flight),
+            mean: edge.mean(),
+            value: value(searcher, root, role, slot),
+            rave: rave.map(|entry| f64::from(entry.mean)),
+            bounds: (bounds.low_value(), bounds.high_value()),
+            ..none
+        }
+    };
+    let legal = tree.legal_moves(root, role).enumerate();
+    let mut moves: Vec<MoveAccount> = legal.map(account).collect();
+    // A proven move ranks by what is proven.
+    let key = |account: &MoveAccount| {
+        let (low, high) = account.bounds;
+        let value = account.value.clamp(low, high);
+        (
+            account.visits > 0,
+            if low == high { low } else { value },
+            account.visits,
+        )
+    };
+    moves.sort_by(|a, b| {
+        let by_move = a.mv.cmp(&b.mv);
+        let (a, b) = (key(a), key(b));
+        let by_value = b.0.cmp(&a.0).then(b.1.total_cmp(&a.1));
+        by_value.then(b.2.cmp(&a.2)).then(by_move)
+    });
+    moves
+}
+
+/// Adds what the heuristic says of moves.
+fn add_heuristic(searcher: &Searcher, root: NodeId, role: usize, moves: &mut [MoveAccount]) {
+    let heuristic = searcher.techniques.heuristic.as_ref();
+    let values = heuristic.and_then(|heuristic| heuristic.raw(&searcher.tree, root, role));
+    let Some(values) = values else {
+        return;
+    };
+    for (mv, value) in searcher.tree.legal_moves(root, role).zip(values) {
+        let account = moves.iter_mut().find(|account| account.mv == mv);
+        account
+            .into_iter()
+            .for_each(|account| account.heuristic = Some(value));
+    }
+}
+
+/// The principal line: the best line of a puzzle, otherwise the most visited joint moves.
+fn line(searcher: &Searcher, root: NodeId) -> Vec<JointMove> {
+    if searcher.is_puzzle() && searcher.best_line.get().is_some() {
+        let joint = |mv: MoveId| JointMove::new([mv]);
+        return searcher.best_line.moves().map(joint).collect();
+    }
+    let tree = &searcher.tree;
+    let mut line = Vec::new();
+    let mut node = root;
+    while node != NodeId::NONE && !tree.node(node).is_terminal {
+        let most = |role: usize| {
+            if !tree.has_choice(node, role) {
+                return Some(0);
+            }
+            let edges = tree.edges(node, role);
+            let tried = (0..edges.len()).filter(|&slot| edges[slot].visits > 0);
+            tried.max_by_key(|&slot| (edges[slot].visits, std::cmp::Reverse(slot)))
+        };
+        let slots: Option<Vec<usize>> = (0..searcher.n_roles()).map(most).collect();
+        let Some(slots) = slots else {
+            break;
+        };
+        let moves = slots.iter().enumerate();
+        line.push(JointMove::new(
+            moves.map(|(role, &slot)| tree.legal(node, role, slot)),
+        ));
+        let slots: Vec<u32> = slots.into_iter().map(|slot| slot as u32).collect();
+        node = tree.child(node, &slots);
+    }
+    line
+}
+
+fn tree(searcher: &Searcher) -> TreeAccount {
+    let work = &searcher.work;
+    let mean = |sum: u64, n: u64| if n == 0 { 0.0 } else { sum as f64 / n as f64 };
+    let tree_time = work.tree_time.total();
+    TreeAccount {
+        nodes: searcher.tree.n_nodes() as u64,
+        new_nodes: work.new_nodes,
+        bytes: searcher.tree.bytes() as u64,
+        deepest: work.deepest,
+        mean_depth: mean(work.levels, work.descents),
+        mean_playout: searcher.planner.mean_length() as f64,
+        ns_per_level: (work.levels > 0).then(|| tree_time.as_nanos() as f64 / work.levels as f64),
+        time: TimeAccount {
+            tree: tree_time.as_nanos() as u64,
+            rollouts: work.rollout_time.as_nanos() as u64,
+            bookkeeping: work.bookkeeping_time.as_nanos() as u64,
+        },
+        trims: work.trims,
+    }
+}
+
+/// What the techniques did.
+fn techniques(bot: &UctBot, root: NodeId) -> Vec<TechniqueAccount> {
+    let searcher = &bot.searcher;
+    let (params, work) = (&searcher.params, &searcher.work);
+    let facts = Facts {
+        tree: &searcher.tree,
+        root,
+        time: work.time,
+    };
+    let mut accounts: Vec<TechniqueAccount> = searcher
+        .techniques
+        .all()
+        .map(|technique| technique.account(&facts))
+        .collect();
+    if searcher.techniques.fast.is_none()
+        && let Some(reason) = Fast::fault(&searcher.game, params)
+    {
+        accounts.push(TechniqueAccount::NoFast { reason });
+    }
+    if let Some(puct) = searcher.select.puct() {
+        accounts.push(TechniqueAccount::Puct {
+            exploration: puct.exploration(),
+            is_ready: puct.is_ready(),
+        });
+    }
+    if params.urgency {
+        accounts.push(TechniqueAccount::Urgency {
+            is_used: !searcher.select.is_led(),
+        });
+    }
+    if params.decisive {
+        let grounded = searcher.game.grounded();
+        accounts.push(TechniqueAccount::Decisive(match grounded {
+            None => DecisiveAccount::NotGround,
+            Some(grounded) if grounded.decisive_program().is_none() => DecisiveAccount::NotWorthIt,
+            Some(_) => DecisiveAccount::On,
+        }));
+    }
+    if params.solver {
+        let bounds = (0..searcher.n_roles()).map(|role| searcher.tree.bounds(root, role));
+        accounts.push(TechniqueAccount::Solver(SolverAccount {
+            proofs: work.proofs,
+            bounds: bounds
+                .map(|bounds| (bounds.low_value(), bounds.high_value()))
+                .collect(),
+        }));
+    }
+    if let Some(sweep) = &bot.sweep {
+        accounts.push(TechniqueAccount::Sweep(sweep.account()));
+    }
+    let no_lanes = match params.has_lanes() && !bot.pool.has_batches() {
+        false => None,
+        true if searcher.game.grounded().is_none() => Some(NoLanes::NotGround),
+        true => Some(NoLanes::LooksBack),
+    };
+    accounts.push(TechniqueAccount::Evaluation(EvaluationAccount {
+        in_lanes: work.in_lanes,
+        one_by_one: work.one_by_one,
+        no_lanes,
+        threads: bot.pool.n_threads() as u64,
+        panics: bot.pool.n_panics,
+    }));
+    accounts
 }

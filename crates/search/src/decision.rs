@@ -8,7 +8,7 @@ use crate::report::Report;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
     /// The move.
-    pub of: MoveId,
+    pub mv: MoveId,
     /// How it came to it.
     pub report: Report,
 }

@@ -16,7 +16,7 @@
 //! let game = Arc::new(Game::compile(Arc::new(rules), &Default::default(), &|| false).unwrap());
 //! let mut bot = Preset::parse("mc").unwrap().bot(&game, 1);
 //! let decision = bot.think(game.initial_state(), RoleId(0), &Limits::playouts(10), &mut |_| {});
-//! assert_eq!(game.move_text(RoleId(0), decision.of), "win");
+//! assert_eq!(game.move_text(RoleId(0), decision.mv), "win");
 //! ```
 //!
 //! **Invariant:** this crate does no I/O, prints nothing, reads no environment and owns no global state.
@@ -31,58 +31,56 @@
     )
 )]
 
-mod amaf;
+mod account;
 mod auto;
-mod backup;
-mod batch;
 mod bot;
 pub mod bots;
-mod cutoff;
 mod decide;
 mod decision;
-mod fast;
-mod flight;
-mod guide;
-mod heuristic;
+mod evaluators;
+mod legal;
 mod limits;
-mod mast;
-mod nst;
-mod openings;
+mod match_loop;
 mod params;
-mod pilot;
-mod playout;
+mod plan;
+mod policy;
+mod pool;
 mod preset;
+mod prior;
 mod prune;
-mod puct;
 mod puzzle;
 mod random;
-mod rave;
-mod replay;
 mod report;
 mod scores;
+mod searcher;
 mod select;
-mod sightings;
+mod simulation;
+mod softmax;
 mod solve;
 mod sweep;
+mod techniques;
 mod tree;
-mod trial;
 mod uct;
-mod urgency;
 mod value;
 mod walker;
-mod workers;
 
+pub use account::{
+    Account, ContestAccount, CutoffAccount, CutoffVerdict, DecisiveAccount, EvaluationAccount,
+    FastAccount, FeatureKind, FeatureWeight, HeuristicAccount, MastAccount, MoveAccount, NoLanes,
+    NstAccount, RaveAccount, SolverAccount, Status, SweepAccount, TechniqueAccount, TimeAccount,
+    TreeAccount,
+};
 pub use auto::AutoBot;
 pub use bot::Bot;
 pub use decision::Decision;
 pub use limits::{Limits, Meter, StopReason};
+pub use match_loop::{MatchEnd, MatchOutcome, Turn, play_match};
 pub use params::{
-    Backup, FastKind, FinalMove, GoalChange, HeuristicGoals, HeuristicTree, HeuristicUse, Knob,
-    MastChoice, MastInTree, ParamError, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous,
-    UrgencyDiscount, Values,
+    Backup, EvaluatorKind, FastKind, FinalMove, HeuristicTree, HeuristicUse, Knob, MastChoice,
+    ParamError, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous, UrgencyDiscount, Values,
 };
 pub use preset::{PRESETS, Preset, PresetError, PresetInfo};
 pub use random::Random;
-pub use report::{Account, HeuristicAccount, MoveAccount, MoveReport, Report, TreeAccount};
+pub use report::{MoveReport, Report};
 pub use uct::UctBot;
 pub use value::Count;

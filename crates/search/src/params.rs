@@ -175,15 +175,6 @@ params! {
             /// By their means and those of the n-grams that they end.
             Nst,
         }
-        /// Where in the tree MAST chooses.
-        MastInTree {
-            /// Nowhere: all untried moves are alike.
-            No,
-            /// In new nodes, where the playout begins.
-            Leaf,
-            /// Wherever there are untried moves.
-            Yes,
-        }
         /// How MAST chooses.
         MastChoice {
             /// By a Gibbs distribution.
@@ -238,13 +229,6 @@ params! {
             /// Both.
             Combined,
         }
-        /// Which goals the heuristic strives for.
-        HeuristicGoals {
-            /// The highest one.
-            Best,
-            /// All of them, each by its value.
-            All,
-        }
         /// How the heuristic is brought to the range of goals in the tree.
         HeuristicTree {
             /// What is certainly false is 0, what is certainly true 100.
@@ -252,12 +236,12 @@ params! {
             /// The worst move of a state is 0, the best 100.
             Range,
         }
-        /// Which goal change of the sampled simulations counts for early cutoffs.
-        GoalChange {
-            /// The earliest of all.
-            Earliest,
-            /// That of the last one.
-            Last,
+        /// How leaves are evaluated.
+        EvaluatorKind {
+            /// By playouts.
+            Rollouts,
+            /// By nothing, to measure what the tree costs.
+            None,
         }
     }
     knobs {
@@ -288,51 +272,21 @@ params! {
         /// Weight of exploration by the playout policy, c in c · P · sqrt(N) / (1 + n), where there is such a policy and more than one role
         /// (PUCT, Silver and others 2017); 0 is UCT.
         puct: f64 = 0.0, in 0.0..=10_000.0;
-        /// Visits per move of a state at which PUCT and UCT weigh alike in exploration: k, times the moves, in sqrt(k / (3 N + k)).
-        puct_k: f64 = 50.0, in 0.0..=1e9;
-        /// Share of all moves alike in the policy that PUCT goes by.
-        puct_alike: f64 = 0.25, in 0.0..=1.0;
         /// How MAST chooses: Gibbs (CadiaPlayer), or greedy with chance ε (Tak, Winands and Björnsson 2012).
         mast_choice: MastChoice = MastChoice::Gibbs, in MastChoice::ALL;
         /// Temperature τ of MAST's Gibbs distribution (CadiaPlayer).
         mast_temperature: f64 = 10.0, in 0.01..=1000.0;
         /// Chance ε that greedy MAST makes any move (Sironi's player 0.4).
         mast_epsilon: f64 = 0.4, in 0.0..=1.0;
-        /// What MAST thinks of a move it has never seen (CadiaPlayer).
-        mast_unseen: f64 = 100.0, in 0.0..=100.0;
         /// What is left of MAST's counts after each move of the match; 1 forgets nothing (CadiaPlayer), Sironi's player 0.2.
         mast_decay: f64 = 1.0, in 0.0..=1.0;
-        /// Whether MAST also chooses among unexplored moves in the tree (CadiaPlayer), or only in new nodes.
-        mast_in_tree: MastInTree = MastInTree::Yes, in MastInTree::ALL;
-        /// Simulations that an n-gram needs to be counted (Tak, Winands and Björnsson 2012).
-        nst_visits: u32 = 7, in 1..=1_000_000;
-        /// Longest n-gram (Tak, Winands and Björnsson 2012).
-        nst_length: u32 = 3, in 1..=3;
         /// What FAST learns and adds to MAST: nothing, types of pieces, or places too (CadiaPlayer 2010); `fit` leaves places out
         /// where playouts see wins at once.
         fast: FastKind = FastKind::Off, in FastKind::ALL;
-        /// λ of FAST's temporal differences (CadiaPlayer).
-        fast_lambda: f64 = 0.99, in 0.0..=1.0;
-        /// Step size α of FAST (CadiaPlayer).
-        fast_alpha: f64 = 0.01, in 0.0..=1.0;
-        /// Discount γ per step of FAST (the program of 2012).
-        fast_discount: f64 = 0.999, in 0.5..=1.0;
-        /// Most of what FAST got wrong in a simulation that it corrects by it, so that sums over many steps do not overshoot.
-        fast_share: f64 = 0.1, in 0.0..=1.0;
-        /// The same for weights of places, of which there are many: a share of 0.1 gave some of them weights by chance.
-        fast_share_cells: f64 = 0.01, in 0.0..=1.0;
         /// In the lanes, one playout in so many at least is learned from as long as FAST knows little.
         fast_one_in: u32 = 32, in 1..=1000;
-        /// Factor c on the weight of a place (CadiaPlayer).
-        fast_cells: f64 = 5.0, in 0.0..=1000.0;
         /// What FAST thinks of a move that takes nothing where something can be taken (CadiaPlayer).
         fast_ignored: f64 = -100.0, in -1000.0..=1000.0;
-        /// Factor w on what FAST adds to MAST (CadiaPlayer).
-        fast_weight: f64 = 1.0, in 0.0..=100.0;
-        /// FAST is used once some weight is farther than this from zero (the program of 2012).
-        fast_threshold: f64 = 2.0, in 0.0..=1000.0;
-        /// FAST is not used before so many simulations (the program of 2012).
-        fast_updates: u32 = 1000, in 0..=1_000_000_000;
         /// Statistics of moves made later: none, mixed in as RAVE (CadiaPlayer 2009) or GRAVE (Cazenave 2015), or alone as AMAF (Ary).
         rave: RaveKind = RaveKind::Off, in RaveKind::ALL;
         /// Visits at which RAVE and tree count alike: k in sqrt(k / (3 N + k)) (CadiaPlayer 500).
@@ -343,36 +297,18 @@ params! {
         rave_bonus: RaveBonus = RaveBonus::Both, in RaveBonus::ALL;
         /// Visits that a state needs for its statistics to be used by GRAVE (Cazenave 2015; Sironi's player 50).
         grave_visits: u32 = 50, in 0..=1_000_000_000;
-        /// Weight of exploration with AMAF, which has none in Ary.
-        amaf_exploration: f64 = 0.0, in 0.0..=1000.0;
         /// Whether simulations may be cut early (Finnsson 2012). It decides for each game if that helps.
         cutoff: bool = false, in YES_OR_NO;
-        /// Natural simulations before cutoffs are decided on (Finnsson 2012).
-        cutoff_samples: u32 = 100, in 1..=1_000_000;
-        /// Goals are used for cutoffs if their instability is below this and not zero (Finnsson 2012).
-        cutoff_stability: f64 = 1000.0, in 0.0..=10_000.0;
         /// Least steps outside the tree before a cut, and least width of the interval of endings (Finnsson 2012).
         cutoff_min_steps: u32 = 10, in 0..=100_000;
-        /// Share of the interval of endings after which a simulation is cut (Finnsson 2012).
-        cutoff_share: f64 = 0.33, in 0.0..=1.0;
-        /// Which first change of goals counts: the earliest sampled, or that of the last sample (the program of 2012).
-        cutoff_change: GoalChange = GoalChange::Earliest, in GoalChange::ALL;
         /// Whether only goals that change before the end are cut by: what the last step changes does not count, and nothing is a draw.
         cutoff_inner: bool = false, in YES_OR_NO;
         /// Whether explored moves may come before unexplored ones (Finnsson 2012, unexplored action urgency).
         urgency: bool = false, in YES_OR_NO;
         /// Where the share of unexplored moves stands: under the root (as printed) or outside (the program of 2012).
         urgency_discount: UrgencyDiscount = UrgencyDiscount::Outside, in UrgencyDiscount::ALL;
-        /// What an unexplored move is worth before its urgency (Finnsson 2012).
-        urgency_value: f64 = 50.0, in 0.0..=100.0;
         /// Where the heuristic from the rules is used (Trutman and Schiffel 2015).
         heuristic: HeuristicUse = HeuristicUse::Off, in HeuristicUse::ALL;
-        /// How true a fluent is that holds, in the heuristic's fuzzy logic (Trutman and Schiffel 2015).
-        heuristic_p: f64 = 0.97, in 0.5..=1.0;
-        /// Which goals the heuristic strives for: the highest (Trutman and Schiffel 2015), or all by their values.
-        heuristic_goals: HeuristicGoals = HeuristicGoals::Best, in HeuristicGoals::ALL;
-        /// Whether fluents that others keep false for ever count as false; the paper knows persistent ones only.
-        heuristic_blocked: bool = true, in YES_OR_NO;
         /// Temperature τ of the heuristic's Gibbs distribution outside the tree (Trutman and Schiffel 2015).
         heuristic_temperature: f64 = 1.0, in 0.001..=1000.0;
         /// Factor on the heuristic before its Gibbs distribution; the paper does not say, 100 is the range of goals.
@@ -381,32 +317,26 @@ params! {
         heuristic_k: f64 = 20.0, in 0.0..=1e9;
         /// How the heuristic is brought to 0 to 100 in the tree: as it is, or over the moves of the state.
         heuristic_tree: HeuristicTree = HeuristicTree::Raw, in HeuristicTree::ALL;
-        /// Visits that a node needs before the heuristic looks at it; more where formulas are large.
-        heuristic_visits: u32 = 4, in 0..=1_000_000;
-        /// Quick matches with the heuristic against none before the first move; if they are lost, it is used in the tree only.
-        heuristic_trial: u32 = 0, in 0..=1000;
-        /// Simulations per move of these matches.
-        heuristic_trial_playouts: u32 = 50, in 1..=1_000_000;
         /// Whether proven values are backed up (Winands, Björnsson and Saito 2008; Cazenave and Saffidine 2010).
         solver: bool = false, in YES_OR_NO;
         /// Threads of a search on one tree; auto takes all cores, but one where a limit in playouts or transitions asks for the same tree again.
         threads: Count = Count::Exactly(1), in 1..=256_u32;
         /// Simulations in flight at a time: 1 on the scalar engine one by one, more in the lanes; auto grows with the tree.
         batch: Count = Count::Exactly(1), in 1..=65_536_u32;
-        /// Most leaves of a batch; twice as many where playouts are costly.
-        batch_leaves: u32 = 128, in 1..=65_536;
         /// Playouts from each leaf of a batch: as many as fill the lanes, more where they cost little, or so many.
         batch_each: Count = Count::Auto, in 1..=65_536_u32;
-        /// Most visits that the playouts of a leaf count as in the tree, with the mean of all, unless playouts are costly.
-        batch_visits: u32 = 65_536, in 1..=65_536;
-        /// Nodes that the tree must have for each leaf of a batch.
-        batch_share: u32 = 32, in 1..=1000;
-        /// What a simulation in flight counts, in lost ones (Enzenberger and Müller 2010, virtual loss).
-        virtual_loss: f64 = 0.5, in 0.0..=100.0;
-        /// Playouts of each leaf that are recorded move by move, for MAST, RAVE and AMAF.
-        batch_records: u32 = 4, in 1..=1000;
+        /// How leaves are evaluated: by playouts, or by nothing, to measure what the tree costs.
+        evaluator: EvaluatorKind = EvaluatorKind::Rollouts, in EvaluatorKind::ALL;
         /// Most steps of a random game. One that goes on longer is cut and judged by the goals of its last state.
         most_steps: u32 = 100_000, in 1..=100_000_000;
+    }
+}
+
+impl Params {
+    /// Whether playouts run in the lanes where a game has them.
+    #[must_use]
+    pub fn has_lanes(&self) -> bool {
+        self.batch != Count::Exactly(1)
     }
 }
 

@@ -14,7 +14,6 @@ use thiserror::Error;
 use crate::bot::Bot;
 use crate::bots;
 use crate::params::{ParamError, Params};
-use crate::value::Count;
 
 /// A named bot with values for its knobs.
 #[derive(Clone, PartialEq, Debug)]
@@ -255,8 +254,6 @@ pub const PRESETS: &[PresetInfo] = &[
             ("solver", "true"),
             ("sweep", "true"),
             ("batch", "auto"),
-            ("batch_visits", "4"),
-            ("batch_share", "8"),
             ("threads", "auto"),
         ],
         about: "Our best: PUCT, MAST, RAVE, FAST where it fits, early cutoffs, decisive moves and proofs.",
@@ -311,7 +308,7 @@ impl Preset {
     /// Whether its bots play in the lanes where a game has them.
     #[must_use]
     pub fn has_lanes(&self) -> bool {
-        self.bot == "uct" && self.params.batch != Count::Exactly(1)
+        self.bot == "uct" && self.params.has_lanes()
     }
 
     /// A bot of this kind.

@@ -2,14 +2,14 @@
 //! fewest visits.
 //!
 //! Live nodes move down in their arenas, in order, and links follow them. A node that is dropped leaves its edge in its
-//! parent with visits and mean, so that little is forgotten; it is made again when a simulation comes by.
+//! parent with visits and mean, so that little is forgotten; it is made again when a simulation comes by. Nothing may be in
+//! flight meanwhile.
 
 use rustc_hash::FxHashMap;
 
-use crate::solve::Bounds;
-use crate::tree::{Edge, Later, NodeId, Tree};
+use crate::tree::{Edge, NodeId, Tree, hash_of};
 
-/// So much of the memory limit is left in use after trimming.
+/// This share of the memory limit stays in use after trimming.
 const KEPT_SHARE: f64 = 0.6;
 
 impl Tree {
@@ -18,8 +18,8 @@ impl Tree {
         self.keep(root, 0)
     }
 
-    /// If the tree has more than `most_bytes`, drops nodes with few visits until it has clearly less. Tells where the root
-    /// is now.
+    /// If the tree has more than `most_bytes`, drops nodes with few visits until it has clearly less. Returns where the
+    /// root is now.
     pub(crate) fn trim(&mut self, root: NodeId, most_bytes: usize) -> NodeId {
         if self.bytes() <= most_bytes {
             return root;
@@ -46,13 +46,20 @@ impl Tree {
     }
 
     fn bytes_of(&self, idx: usize) -> usize {
-        let n_edges = self.ends[(idx + 1) * self.n_roles - 1] as usize;
-        self.bytes_per_node()
-            + size_of_val(self.nodes[idx].state.words())
-            + n_edges * self.bytes_per_edge()
+        let spans = self.spans_of(idx).iter();
+        let moves: usize = spans
+            .map(|span| {
+                span.n_legal() * self.bytes_per_move() + span.capacity() * self.bytes_per_edge()
+            })
+            .sum();
+        self.bytes_per_node() + self.nodes[idx].n_words as usize * size_of::<u64>() + moves
     }
 
-    /// Keeps what can be reached from the root through nodes with so many visits.
+    fn spans_of(&self, idx: usize) -> &[crate::tree::Span] {
+        &self.spans[idx * self.n_roles()..(idx + 1) * self.n_roles()]
+    }
+
+    /// Keeps what can be reached from the root through nodes with this number of visits.
     fn keep(&mut self, root: NodeId, least_visits: u32) -> NodeId {
         let mut places = self.live(root, least_visits);
         self.compact(&mut places);
@@ -77,7 +84,7 @@ impl Tree {
         while let Some(node) = open.pop() {
             let joints = children.get(&node).map_or(&[][..], Vec::as_slice);
             let edges = match self.mover(node) {
-                Some(mover) => self.edges(self.span(node, mover)),
+                Some(mover) => self.edges(node, mover),
                 None => &[],
             };
             for child in edges.iter().map(Edge::child).chain(joints.iter().copied()) {
@@ -93,32 +100,53 @@ impl Tree {
 
     /// Moves live nodes down; marks become places.
     fn compact(&mut self, places: &mut [NodeId]) {
-        let (mut n_nodes, mut n_edges) = (0, 0);
+        let n_roles = self.n_roles();
+        let (mut n_nodes, mut n_words, mut n_moves) = (0, 0, 0);
+        let old_edges = std::mem::take(&mut self.edges);
+        let old_rave = std::mem::take(&mut self.rave);
+        self.free.iter_mut().for_each(Vec::clear);
         for (idx, place) in places.iter_mut().enumerate() {
             if *place == NodeId::NONE {
                 continue;
             }
             *place = NodeId(n_nodes as u32);
-            let first = self.nodes[idx].first as usize;
-            let end = first + self.ends[(idx + 1) * self.n_roles - 1] as usize;
-            self.edges.copy_within(first..end, n_edges);
-            if self.has_later {
-                self.later.copy_within(first..end, n_edges);
+            let mut node = self.nodes[idx];
+            let first = node.first_word as usize;
+            let end = first + node.n_words as usize;
+            self.words.copy_within(first..end, n_words);
+            node.first_word = n_words as u32;
+            n_words += end - first;
+            self.nodes[n_nodes] = node;
+            for role in 0..n_roles {
+                let mut span = self.spans[idx * n_roles + role];
+                self.legal.copy_within(span.moves(), n_moves);
+                if self.options.has_priors {
+                    self.priors.copy_within(span.moves(), n_moves);
+                }
+                span.legal = n_moves as u32;
+                n_moves += span.n_legal();
+                if span.n_edges > 0 {
+                    let from = span.edges();
+                    let to = self.find_room(span.capacity());
+                    self.edges[to..to + from.len()].copy_from_slice(&old_edges[from.clone()]);
+                    if self.options.has_rave {
+                        self.rave[to..to + from.len()].copy_from_slice(&old_rave[from]);
+                    }
+                    span.edges = to as u32;
+                } else {
+                    span.edges = 0;
+                }
+                self.spans[n_nodes * n_roles + role] = span;
+                self.bounds[n_nodes * n_roles + role] = self.bounds[idx * n_roles + role];
             }
-            let roles = idx * self.n_roles..(idx + 1) * self.n_roles;
-            self.ends.copy_within(roles.clone(), n_nodes * self.n_roles);
-            self.bounds.copy_within(roles, n_nodes * self.n_roles);
-            self.nodes.swap(n_nodes, idx);
-            self.nodes[n_nodes].first = n_edges as u32;
             n_nodes += 1;
-            n_edges += end - first;
         }
         self.nodes.truncate(n_nodes);
-        self.ends.truncate(n_nodes * self.n_roles);
-        self.bounds.resize(n_nodes * self.n_roles, Bounds::OPEN);
-        self.edges.truncate(n_edges);
-        self.later
-            .resize(if self.has_later { n_edges } else { 0 }, Later::default());
+        self.spans.truncate(n_nodes * n_roles);
+        self.bounds.truncate(n_nodes * n_roles);
+        self.words.truncate(n_words);
+        self.legal.truncate(n_moves);
+        self.priors.truncate(n_moves);
     }
 
     /// Points links and the table at the new places.
@@ -142,38 +170,47 @@ impl Tree {
             }
         }
         self.table.clear();
-        self.state_bytes = 0;
-        let nodes = &self.nodes;
-        for (idx, node) in nodes.iter().enumerate() {
-            self.state_bytes += size_of_val(node.state.words());
-            if self.merges {
-                self.table
-                    .insert_unique(node.hash, NodeId(idx as u32), |id| nodes[id.idx()].hash);
+        if self.options.merges {
+            let Tree {
+                nodes,
+                words,
+                table,
+                ..
+            } = self;
+            for id in (0..nodes.len() as u32).map(NodeId) {
+                let hash = hash_of(nodes, words, id);
+                table.insert_unique(hash, id, |id| hash_of(nodes, words, *id));
             }
         }
+    }
+
+    /// Statistics of moves made later that nothing was added to.
+    #[cfg(test)]
+    pub(crate) fn has_no_rave(&self) -> bool {
+        self.rave.iter().all(|entry| entry.visits == 0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_engine::{MoveId, State};
+    use crate::tree::TreeOptions;
+    use crate::tree::tests::add;
 
-    /// A tree of one role: a binary tree of so many levels, where a node has as many visits as there are leaves below.
+    /// A tree of one role: a binary tree of this number of levels, where a node has as many visits as there are leaves below.
     fn binary(levels: u32) -> Tree {
-        let mut tree = Tree::new(1, true, true);
+        let mut tree = Tree::new(TreeOptions::test(1));
         for id in 0..(1 << levels) - 1_u32 {
             let depth = (id + 1).ilog2();
-            let words = [u64::from(id)];
-            let state = State::from_words(Box::new(words));
-            let node = tree.add_node(Tree::hash(&words, depth), state, depth);
-            tree.add_moves(&[MoveId(0), MoveId(1)]);
+            let node = add(&mut tree, u64::from(id), depth, &[2]);
+            tree.try_move(node, 0, 0);
+            tree.try_move(node, 0, 1);
             tree.node_mut(node).visits = 1 << (levels - 1 - depth);
             if id > 0 {
                 let parent = NodeId((id - 1) / 2);
-                let edge = tree.span(parent, 0).start as u32 + (id - 1) % 2;
-                tree.link(parent, &[edge], node);
-                tree.edge_mut(edge as usize).visits = id;
+                let slot = (id - 1) % 2;
+                tree.link(parent, &[slot], node);
+                tree.edges_mut(parent, 0)[slot as usize].visits = id;
             }
         }
         tree
@@ -181,8 +218,8 @@ mod tests {
 
     /// The words of all states that can be reached, with the visits of the edges to them; in the order of a walk.
     fn walk(tree: &Tree, node: NodeId) -> Vec<(u64, u32)> {
-        let mut found = vec![(tree.node(node).state.words()[0], tree.node(node).visits)];
-        for edge in tree.edges(tree.span(node, 0)) {
+        let mut found = vec![(tree.state(node)[0], tree.node(node).visits)];
+        for edge in tree.edges(node, 0) {
             if edge.child() != NodeId::NONE {
                 let below = walk(tree, edge.child());
                 assert_eq!(
@@ -203,11 +240,11 @@ mod tests {
         let root = tree.keep_below(NodeId(2));
         assert_eq!((root, tree.n_nodes()), (NodeId(0), 7));
         assert_eq!(walk(&tree, root), before);
-        let found = tree.find(Tree::hash(&[5], 2), &[5], 2).expect("it stayed");
-        assert_eq!(tree.node(found).state.words(), [5]);
-        assert_eq!(tree.find(Tree::hash(&[3], 2), &[3], 2), None);
-        let bytes = tree.bytes();
-        assert_eq!(bytes, binary(3).bytes(), "nothing else is kept");
+        let found = tree.find(&[5], 2).expect("it stayed");
+        assert_eq!(tree.state(found), [5]);
+        assert_eq!(tree.find(&[3], 2), None);
+        assert!(tree.bytes() <= binary(3).bytes(), "nothing else is kept");
+        assert!(tree.has_no_rave());
     }
 
     #[test]
@@ -221,13 +258,12 @@ mod tests {
             walk(&tree, root).iter().all(|&(_, visits)| visits >= 4),
             "leaves and their parents went"
         );
-        assert_eq!(tree.n_nodes(), 15);
         assert_eq!(tree.trim(root, usize::MAX), root);
         // The root stays whatever the limit is.
         let root = tree.trim(root, 1);
         assert_eq!((root, tree.n_nodes()), (NodeId(0), 1));
         assert_eq!(
-            tree.edges(tree.span(root, 0))[1].visits,
+            tree.edges(root, 0)[1].visits,
             2,
             "what was learned of its moves stays"
         );

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_engine::{JointMove, MoveId};
+use agon_engine::MoveId;
 
 use crate::limits::StopReason;
 
@@ -56,77 +56,11 @@ impl<'a> Listener<'a> {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoveReport {
     /// The move.
-    pub of: MoveId,
+    pub mv: MoveId,
     /// How often it was tried.
     pub visits: u64,
     /// Mean goal of the role after it, 0 to 100; 0 if it was never tried.
     pub mean: f64,
-}
-
-/// All that a bot can tell about its last search, for people who want to look into it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Account {
-    /// Per role: its moves at the root, best first.
-    pub roles: Vec<Vec<MoveAccount>>,
-    /// The move that it would make in each role.
-    pub best: Vec<MoveId>,
-    /// How it expects the match to go on.
-    pub line: Vec<JointMove>,
-    /// Its tree, if it has one.
-    pub tree: Option<TreeAccount>,
-    /// What the heuristic from the rules cost, if it was used.
-    pub heuristic: Option<HeuristicAccount>,
-    /// What its parts did: the name of a part, and words.
-    pub notes: Vec<(&'static str, String)>,
-}
-
-/// What is known of a move at the root.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct MoveAccount {
-    /// The move.
-    pub of: MoveId,
-    /// How often it was tried.
-    pub visits: u64,
-    /// Mean value of the role after it, 0 to 100; 0 if it was never tried.
-    pub mean: f64,
-    /// What it is ranked by, which is the mean unless statistics of later moves are mixed in.
-    pub value: f64,
-    /// Mean of simulations in which it was made later.
-    pub rave: Option<f64>,
-    /// Mean of all simulations in which it was made anywhere.
-    pub mast: Option<f64>,
-    /// How true the formula of the heuristic is for it, 0 to 1.
-    pub heuristic: Option<f64>,
-    /// The least and the most that is proven to come of it.
-    pub bounds: (f64, f64),
-}
-
-/// What a heuristic costs.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct HeuristicAccount {
-    /// States whose moves were evaluated.
-    pub states: u64,
-    /// Nanoseconds per state, from a sample of them.
-    pub ns_per_state: f64,
-    /// Share of the time of the search, 0 to 1.
-    pub share: f64,
-}
-
-/// How large a tree is, and what it costs.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct TreeAccount {
-    /// States in it.
-    pub nodes: u64,
-    /// Memory in use.
-    pub bytes: u64,
-    /// Steps of the deepest simulation within the tree.
-    pub deepest: u32,
-    /// Steps of a simulation within the tree, on average.
-    pub mean_depth: f64,
-    /// Steps of a simulation outside of it, on average.
-    pub mean_playout: f64,
-    /// Nanoseconds of selection, expansion and backing up per level of the tree, from a sample of simulations.
-    pub ns_per_level: Option<f64>,
 }
 
 #[cfg(test)]

@@ -8,8 +8,12 @@
 
 use wide::{f32x4, i32x4};
 
+use crate::prior;
 use crate::random::Random;
-use crate::tree::{Edge, Later};
+use crate::tree::{Edge, RaveEntry};
+
+/// A visit in flight counts as this part of a lost one, beside being a visit (Enzenberger and Müller 2010, virtual loss).
+const VIRTUAL_LOSS: f32 = 0.5;
 
 /// Moves at a time.
 const WIDTH: usize = 4;
@@ -29,7 +33,7 @@ pub(crate) type Value = (f32x4, f32x4);
 
 /// What is known of some moves from later ones.
 #[derive(Clone, Copy)]
-pub(crate) struct Laters {
+pub(crate) struct Later {
     pub(crate) is_known: f32x4,
     pub(crate) root: f32x4,
     pub(crate) mean: f32x4,
@@ -37,20 +41,51 @@ pub(crate) struct Laters {
 
 /// `1 / sqrt(n)`; infinite if it is 0.
 #[inline(always)]
-fn inverse_root(n: i32x4) -> f32x4 {
-    (f32x4::ONE / n.round_float()).sqrt()
+fn inverse_root(n: f32x4) -> f32x4 {
+    (f32x4::ONE / n).sqrt()
 }
 
-impl Laters {
+impl Later {
     #[inline(always)]
-    fn new(of: &[Later; WIDTH]) -> Laters {
-        let visits = i32x4::new(four(of, |later| later.visits().cast_signed()));
+    fn new(entries: &[RaveEntry; WIDTH]) -> Later {
+        let visits = i32x4::new(four(entries, |entry| entry.visits.cast_signed()));
         let is_unknown: f32x4 = bytemuck::cast(visits.simd_eq(i32x4::ZERO));
-        Laters {
+        Later {
             is_known: !is_unknown,
-            root: inverse_root(visits),
-            mean: f32x4::new(four(of, |later| later.mean)),
+            root: inverse_root(visits.round_float()),
+            mean: f32x4::new(four(entries, |entry| entry.mean)),
         }
+    }
+}
+
+/// What edges tell of some moves.
+struct Tried {
+    /// Whether they are closed.
+    is_shut: f32x4,
+    /// Visits, with those in flight.
+    visits: f32x4,
+    /// Mean values, lowered by visits in flight.
+    mean: f32x4,
+}
+
+impl Tried {
+    #[inline(always)]
+    fn new(edges: &[Edge; WIDTH]) -> Tried {
+        let [child, visits, mean, in_flight] = columns(edges);
+        let (visits, in_flight) = (visits.round_float(), in_flight.round_float());
+        let mean = mean.round_float() * f32x4::splat(Edge::UNIT);
+        let weight = visits + in_flight * f32x4::splat(VIRTUAL_LOSS);
+        Tried {
+            // The highest bit of a child says that it is closed.
+            is_shut: bytemuck::cast(child >> 31),
+            visits: visits + in_flight,
+            mean: mean * (visits / weight.fast_max(f32x4::splat(f32::MIN_POSITIVE))),
+        }
+    }
+
+    #[inline(always)]
+    fn is_untried(&self) -> f32x4 {
+        self.visits.simd_eq(f32x4::ZERO)
     }
 }
 
@@ -91,18 +126,18 @@ impl Scores {
 
     /// The same for a formula that also gets what is known of the moves from later ones.
     #[inline]
-    pub(crate) fn fill_with_later(
+    pub(crate) fn fill_with_rave(
         &mut self,
         edges: &[Edge],
-        later: &[Later],
+        rave: &[RaveEntry],
         prior: Prior<'_>,
-        formula: impl Fn(f32x4, f32x4, Laters) -> Value,
+        formula: impl Fn(f32x4, f32x4, Later) -> Value,
     ) {
         self.values.clear();
         let (whole, rest) = edges.as_chunks();
-        let (whole_later, rest_later) = later.as_chunks();
-        let mut put = |edges: &[Edge; WIDTH], later: &[Later; WIDTH]| {
-            let later = Laters::new(later);
+        let (whole_later, rest_later) = rave.as_chunks();
+        let mut put = |edges: &[Edge; WIDTH], later: &[RaveEntry; WIDTH]| {
+            let later = Later::new(later);
             let formula = |mean, root| formula(mean, root, later);
             let values = values_of(edges, prior, self.values.len(), formula);
             self.values.push(values);
@@ -111,48 +146,52 @@ impl Scores {
             put(edges, later);
         }
         if !rest.is_empty() {
-            let later = filled_up(rest_later, Later::default());
+            let later = filled_up(rest_later, RaveEntry::default());
             put(&filled_up(rest, Edge::NONE), &later);
         }
     }
 
-    /// The same for a formula that has something to say of moves never tried too. `own` has the policy,
-    /// `later` what is known of them from later ones.
+    /// The same for a formula that has something to say about moves that were never tried too. Where there are no statistics
+    /// of later moves, `rave` is empty.
     #[inline]
     pub(crate) fn fill_led(
         &mut self,
         edges: &[Edge],
-        own: &[Later],
-        later: &[Later],
+        priors: &[u8],
+        rave: &[RaveEntry],
         formula: impl Fn(Led) -> f32x4,
     ) {
         self.values.clear();
-        let mut put = |edges: &[Edge; WIDTH], own: &[Later; WIDTH], later: &[Later; WIDTH]| {
-            let [_, child, visits, mean] = columns(edges);
-            let n_later = i32x4::new(four(later, |of| of.visits().cast_signed()));
+        let mut put = |edges: &[Edge; WIDTH], priors: &[u8; WIDTH], rave: &[RaveEntry; WIDTH]| {
+            let tried = Tried::new(edges);
+            let n_later = i32x4::new(four(rave, |entry| entry.visits.cast_signed()));
             let is_unknown: f32x4 = bytemuck::cast(n_later.simd_eq(i32x4::ZERO));
             let value = formula(Led {
-                is_untried: bytemuck::cast(visits.simd_eq(i32x4::ZERO)),
-                visits: visits.round_float(),
-                mean: mean.round_float() * f32x4::splat(Edge::UNIT),
+                is_untried: tried.is_untried(),
+                visits: tried.visits,
+                mean: tried.mean,
                 is_known: !is_unknown,
-                later: f32x4::new(four(later, |of| of.mean)),
-                policy: f32x4::new(four(own, |of| of.policy())),
+                later: f32x4::new(four(rave, |entry| entry.mean)),
+                policy: f32x4::new(four(priors, |&code| prior::decode(code))),
             });
-            let is_shut: f32x4 = bytemuck::cast(child >> 31);
             let worst = f32x4::splat(f32::NEG_INFINITY);
-            self.values.push(is_shut.bitselect(worst, value));
+            self.values.push(tried.is_shut.bitselect(worst, value));
         };
         let (whole, rest) = edges.as_chunks();
-        let (whole_own, rest_own) = own.as_chunks();
-        let (whole_later, rest_later) = later.as_chunks();
-        for ((edges, own), later) in whole.iter().zip(whole_own).zip(whole_later) {
-            put(edges, own, later);
+        let (whole_priors, _) = priors.as_chunks();
+        for (idx, edges) in whole.iter().enumerate() {
+            let rave = rave[(idx * WIDTH).min(rave.len())..].first_chunk();
+            put(
+                edges,
+                &whole_priors[idx],
+                rave.unwrap_or(&[RaveEntry::default(); WIDTH]),
+            );
         }
         if !rest.is_empty() {
-            let own = filled_up(rest_own, Later::default());
-            let later = filled_up(rest_later, Later::default());
-            put(&filled_up(rest, Edge::NONE), &own, &later);
+            let start = whole.len() * WIDTH;
+            let rest_priors = filled_up(&priors[start..edges.len()], 0);
+            let rest_rave = filled_up(&rave[start.min(rave.len())..], RaveEntry::default());
+            put(&filled_up(rest, Edge::NONE), &rest_priors, &rest_rave);
         }
     }
 
@@ -188,7 +227,7 @@ impl Scores {
 pub(crate) fn mean_of_tried(edges: &[Edge]) -> Option<f32> {
     let (mut n, mut sum) = (f32x4::ZERO, f32x4::ZERO);
     let mut add = |edges: &[Edge; WIDTH]| {
-        let [_, _, visits, mean] = columns(edges);
+        let [_, visits, mean, _] = columns(edges);
         let visits = visits.round_float();
         n += visits;
         sum += visits * (mean.round_float() * f32x4::splat(Edge::UNIT));
@@ -199,7 +238,7 @@ pub(crate) fn mean_of_tried(edges: &[Edge]) -> Option<f32> {
         add(&filled_up(rest, Edge::NONE));
     }
     // In this order on every machine.
-    let [n, sum] = [n, sum].map(|of| of.to_array().into_iter().sum::<f32>());
+    let [n, sum] = [n, sum].map(|parts| parts.to_array().into_iter().sum::<f32>());
     (n > 0.0).then_some(sum / n)
 }
 
@@ -211,9 +250,8 @@ fn values_of(
     at: usize,
     formula: impl Fn(f32x4, f32x4) -> Value,
 ) -> f32x4 {
-    let [_, child, visits, mean] = columns(edges);
-    let mean = mean.round_float() * f32x4::splat(Edge::UNIT);
-    let (value, bonus) = formula(mean, inverse_root(visits));
+    let tried = Tried::new(edges);
+    let (value, bonus) = formula(tried.mean, inverse_root(tried.visits));
     let mut sum = value + bonus;
     if let Some((prior, weight)) = prior {
         let prior = &prior[at * WIDTH..];
@@ -221,13 +259,11 @@ fn values_of(
         let prior = f32x4::new(whole.unwrap_or_else(|| filled_up(prior, 0.0)));
         sum += f32x4::splat(weight) * (prior - value);
     }
-    // The highest bit of a child says that it is closed.
-    let is_shut = child >> 31 | visits.simd_eq(i32x4::ZERO);
-    let is_shut: f32x4 = bytemuck::cast(is_shut);
+    let is_shut = tried.is_shut | tried.is_untried();
     is_shut.bitselect(f32x4::splat(f32::NEG_INFINITY), sum)
 }
 
-/// What edges are made of: moves, children, visits, means.
+/// What edges are made of: children, visits, means, visits in flight.
 #[inline(always)]
 fn columns(edges: &[Edge; WIDTH]) -> [i32x4; WIDTH] {
     let rows = four(edges, |edge| bytemuck::cast(edge.words()));
@@ -236,8 +272,8 @@ fn columns(edges: &[Edge; WIDTH]) -> [i32x4; WIDTH] {
 
 /// `map` of arrays, which is not always inlined.
 #[inline(always)]
-fn four<T, U>(of: &[T; WIDTH], what: impl Fn(&T) -> U) -> [U; WIDTH] {
-    [what(&of[0]), what(&of[1]), what(&of[2]), what(&of[3])]
+fn four<T, U>(all: &[T; WIDTH], what: impl Fn(&T) -> U) -> [U; WIDTH] {
+    [what(&all[0]), what(&all[1]), what(&all[2]), what(&all[3])]
 }
 
 #[inline]

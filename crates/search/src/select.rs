@@ -12,17 +12,17 @@
 //! - Kocsis and Szepesvári 2006, Bandit based Monte-Carlo Planning
 //! - Tak, Lanctot and Winands 2014, MCTS Variants for Simultaneous Move Games (each role by itself)
 
+use agon_engine::lanes::Choosing;
+use agon_engine::{MoveId, RoleId};
 use wide::f32x4;
 
-use crate::heuristic;
-use crate::mast::Mast;
-use crate::params::{MastInTree, Params, RaveBonus, RaveKind};
-use crate::puct::Puct;
+use crate::params::{Params, RaveBonus, RaveKind};
+use crate::policy::PlayoutPolicy;
 use crate::random::Random;
-use crate::rave;
-use crate::scores::{Laters, Scores};
-use crate::tree::{Edge, Later, NodeId, Span, Tree};
-use crate::urgency;
+use crate::scores::{Later, Scores};
+use crate::techniques::puct::Puct;
+use crate::techniques::{StateView, Techniques, heuristic, rave, urgency};
+use crate::tree::{Edge, NodeId, RaveEntry, Tree};
 
 /// Logarithms up to here are looked up.
 const N_KNOWN: usize = 4096;
@@ -33,13 +33,14 @@ pub(crate) struct Select {
     params: Params,
     logs: Vec<f64>,
     // Changed now and then.
-    rave_k: f64,
-    pub(crate) puct: Option<Puct>,
+    puct: Option<Puct>,
     // Changed by each simulation: per role, the state whose statistics of later moves GRAVE uses.
     references: Vec<NodeId>,
     // Scratch: the moves of the state that were never tried, and what the reference knows of all.
+    policy: PlayoutPolicy,
     fresh: Vec<u32>,
-    referred: Vec<Later>,
+    moves: Vec<MoveId>,
+    referred: Vec<RaveEntry>,
     scores: Scores,
 }
 
@@ -47,92 +48,24 @@ impl Select {
     pub(crate) fn new(params: &Params, n_roles: usize) -> Select {
         Select {
             params: params.clone(),
-            rave_k: params.rave_k,
             puct: Puct::new(params).filter(|_| n_roles > 1),
             logs: (0..N_KNOWN).map(|n| libm::log(n.max(1) as f64)).collect(),
             references: vec![NodeId::NONE; n_roles],
+            policy: PlayoutPolicy::new(params),
             fresh: Vec::new(),
+            moves: Vec::new(),
             referred: Vec::new(),
             scores: Scores::default(),
         }
     }
 
-    /// Fits k of RAVE to what the tree has seen, if it should be.
-    pub(crate) fn fit(&mut self, tree: &Tree, n_roles: usize) {
-        if self.params.rave_fit && self.params.rave == RaveKind::Rave {
-            self.rave_k = rave::fitted_k(tree, n_roles, self.params.rave_k);
-        }
+    /// How playouts choose from now on.
+    pub(crate) fn learn(&mut self, choosing: &Choosing) {
+        self.puct.iter_mut().for_each(|puct| puct.learn(choosing));
     }
 
-    /// k of RAVE.
-    pub(crate) fn rave_k(&self) -> f64 {
-        self.rave_k
-    }
-
-    /// Whether a state is one that those below it refer to: it has enough visits, and the role a choice, since where others move
-    /// nothing is known of its moves.
-    #[inline]
-    pub(crate) fn refer(&mut self, tree: &Tree, node: NodeId, is_root: bool) {
-        if self.params.rave != RaveKind::Grave {
-            return;
-        }
-        let is_known = tree.node(node).visits >= self.params.grave_visits;
-        for (role, reference) in self.references.iter_mut().enumerate() {
-            if is_root || is_known && tree.span(node, role).len() > 1 {
-                *reference = node;
-            }
-        }
-    }
-
-    /// The edge that a role takes from a node.
-    #[inline]
-    pub(crate) fn choose(
-        &mut self,
-        tree: &Tree,
-        node: NodeId,
-        role: usize,
-        mast: Option<&mut Mast>,
-        prior: Option<&[f32]>,
-        random: &mut Random,
-    ) -> usize {
-        let span = tree.span(node, role);
-        if span.len() == 1 {
-            return span.start;
-        }
-        let edges = tree.edges(span.clone());
-        if prior.is_none()
-            && let Some(best) = self.by_policy(tree, node, role, &span, random)
-        {
-            return span.start + best;
-        }
-        // Step 1. What was never tried comes first.
-        let is_fresh = |edge: &Edge| edge.visits == 0 && !edge.is_closed();
-        let n_fresh: u32 = edges.iter().map(|edge| u32::from(is_fresh(edge))).sum();
-        let n_fresh = n_fresh as usize;
-        let visits = tree.node(node).visits;
-        let is_first = !self.params.urgency || visits < urgency::LEAST_VISITS;
-        if n_fresh > 0 && (is_first || n_fresh == edges.len()) {
-            return span.start + self.draw(edges, role, mast, prior, random);
-        }
-        // Step 2. The best of what was tried.
-        if self.params.rave == RaveKind::Grave {
-            rave::refer(tree, self.references[role], role, edges, &mut self.referred);
-        }
-        let (best, value) = self.best(tree, node, &span, prior, random);
-        // Step 3. Is it good enough to come before the others?
-        if n_fresh > 0 {
-            let urgency = urgency::urgency(
-                self.params.urgency_value,
-                self.params.exploration,
-                self.ln(u64::from(visits)),
-                n_fresh as f64 / edges.len() as f64,
-                self.params.urgency_discount,
-            );
-            if f64::from(value) < urgency {
-                return span.start + self.draw(edges, role, mast, prior, random);
-            }
-        }
-        span.start + best
+    pub(crate) fn puct(&self) -> Option<&Puct> {
+        self.puct.as_ref()
     }
 
     /// Whether PUCT chooses.
@@ -141,12 +74,78 @@ impl Select {
         self.puct.as_ref().is_some_and(Puct::is_ready)
     }
 
-    /// Moves of this node will be chosen: PUCT looks up what it does not know of them.
+    /// Moves of this node will be chosen.
     #[inline]
-    pub(crate) fn stand(&mut self, tree: &mut Tree, node: NodeId, n_roles: usize) {
-        if let Some(puct) = self.puct.as_mut() {
-            puct.stand(tree, node, n_roles);
+    pub(crate) fn stand(&mut self, tree: &mut Tree, node: NodeId, is_root: bool) {
+        if self.params.rave == RaveKind::Grave {
+            self.refer(tree, node, is_root);
         }
+        if let Some(puct) = &mut self.puct {
+            puct.stand(tree, node);
+        }
+    }
+
+    /// Whether a state is one that those below it refer to: it has enough visits, and the role a choice, since where others move
+    /// nothing is known of its moves.
+    fn refer(&mut self, tree: &Tree, node: NodeId, is_root: bool) {
+        let is_known = tree.node(node).visits >= self.params.grave_visits;
+        for (role, reference) in self.references.iter_mut().enumerate() {
+            if is_root || is_known && tree.has_choice(node, role) {
+                *reference = node;
+            }
+        }
+    }
+
+    /// The move that a role with a choice takes in a node, by its place among its legal moves. `record` has the moves of the
+    /// simulation so far.
+    #[inline]
+    pub(crate) fn choose(
+        &mut self,
+        tree: &Tree,
+        node: NodeId,
+        role: usize,
+        techniques: &mut Techniques,
+        record: &[MoveId],
+        random: &mut Random,
+    ) -> usize {
+        let rave_k = techniques.rave.as_ref().map_or(0.0, |rave| rave.k);
+        let has_prior = match &mut techniques.heuristic {
+            None => false,
+            Some(heuristic) => heuristic.prior(tree, node, role).is_some(),
+        };
+        if !has_prior && let Some(best) = self.by_policy(tree, node, role, rave_k, random) {
+            return best;
+        }
+        // Step 1. What was never tried comes first.
+        let (edges, span) = (tree.edges(node, role), tree.span(node, role));
+        let is_fresh = |edge: &Edge| edge.is_untried() && !edge.is_closed();
+        let n_fresh: u32 = edges.iter().map(|edge| u32::from(is_fresh(edge))).sum();
+        let n_fresh = n_fresh as usize + span.untried().len();
+        let visits = tree.node(node).visits;
+        let is_first = !self.params.urgency || visits < urgency::LEAST_VISITS;
+        if n_fresh > 0 && (is_first || n_fresh == span.n_legal()) {
+            return self.draw(tree, node, role, techniques, record, random);
+        }
+        // Step 2. The best of what was tried.
+        if self.params.rave == RaveKind::Grave {
+            rave::refer(tree, self.references[role], node, role, &mut self.referred);
+        }
+        let heuristic = techniques.heuristic.as_mut();
+        let prior = heuristic.and_then(|heuristic| heuristic.prior(tree, node, role));
+        let (best, value) = self.best(tree, node, role, rave_k, prior, random);
+        // Step 3. Is it good enough to come before the others?
+        if n_fresh > 0 {
+            let urgency = urgency::urgency(
+                self.params.exploration,
+                self.ln(u64::from(visits)),
+                n_fresh as f64 / span.n_legal() as f64,
+                self.params.urgency_discount,
+            );
+            if f64::from(value) < urgency {
+                return self.draw(tree, node, role, techniques, record, random);
+            }
+        }
+        best
     }
 
     /// The move that PUCT takes, if it is asked.
@@ -155,58 +154,60 @@ impl Select {
         tree: &Tree,
         node: NodeId,
         role: usize,
-        span: &Span,
+        rave_k: f64,
         random: &mut Random,
     ) -> Option<usize> {
         let puct = self.puct.as_ref().filter(|puct| puct.is_ready())?;
-        let edges = tree.edges(span.clone());
-        let own = tree.later(span.clone());
-        let visits = tree.node(node).visits;
-        let beta = rave::beta(self.rave_k, visits) as f32;
-        let (later, beta) = match self.params.rave {
-            RaveKind::Off | RaveKind::Amaf => (own, 0.0),
-            RaveKind::Rave => (own, beta),
+        let beta = rave::beta(rave_k, tree.node(node).visits) as f32;
+        let rave = match self.params.rave {
+            RaveKind::Off | RaveKind::Amaf => (&[][..], 0.0),
+            RaveKind::Rave => (tree.rave(node, role), beta),
             RaveKind::Grave => {
-                rave::refer(tree, self.references[role], role, edges, &mut self.referred);
+                rave::refer(tree, self.references[role], node, role, &mut self.referred);
                 (&self.referred[..], beta)
             }
         };
-        puct.choose(visits, edges, own, (later, beta), &mut self.scores, random)
+        puct.choose(tree, node, role, rave, &mut self.scores, random)
     }
 
     /// One of the moves that were never tried.
     fn draw(
         &mut self,
-        edges: &[Edge],
+        tree: &Tree,
+        node: NodeId,
         role: usize,
-        mast: Option<&mut Mast>,
-        prior: Option<&[f32]>,
+        techniques: &mut Techniques,
+        record: &[MoveId],
         random: &mut Random,
     ) -> usize {
+        let (edges, span) = (tree.edges(node, role), tree.span(node, role));
         self.fresh.clear();
-        for (idx, edge) in edges.iter().enumerate() {
-            if edge.visits == 0 && !edge.is_closed() {
-                self.fresh.push(idx as u32);
+        for (slot, edge) in edges.iter().enumerate() {
+            if edge.is_untried() && !edge.is_closed() {
+                self.fresh.push(slot as u32);
             }
         }
-        let fresh = &self.fresh;
-        if let Some(prior) = prior {
-            return highest(fresh, prior, random);
+        self.fresh.extend(edges.len() as u32..span.n_legal() as u32);
+        let heuristic = techniques.heuristic.as_mut();
+        if let Some(prior) = heuristic.and_then(|heuristic| heuristic.prior(tree, node, role)) {
+            return highest(&self.fresh, prior, random);
         }
-        let is_asked = match self.params.mast_in_tree {
-            MastInTree::No => false,
-            MastInTree::Leaf => fresh.len() == edges.len(),
-            MastInTree::Yes => true,
+        if !techniques.has_policy() {
+            return self.fresh[random.below(self.fresh.len() as u32) as usize] as usize;
+        }
+        self.moves.clear();
+        let moves = self.fresh.iter();
+        self.moves
+            .extend(moves.map(|&slot| tree.legal(node, role, slot as usize)));
+        let state = StateView {
+            words: tree.state(node),
+            record,
+            legal: &[],
         };
-        let chosen = match mast {
-            Some(mast) if is_asked => {
-                let moves = fresh.iter().map(|&idx| edges[idx as usize].of);
-                mast.choose(role, moves, random)
-            }
-            _ if fresh.len() == 1 => 0,
-            _ => random.below(fresh.len() as u32) as usize,
-        };
-        fresh[chosen] as usize
+        self.policy.stand(techniques, &state);
+        let role = RoleId(role as u16);
+        let chosen = self.policy.choose(techniques, role, &self.moves, random);
+        self.fresh[chosen] as usize
     }
 
     /// The tried move with the highest value, and that value.
@@ -214,11 +215,12 @@ impl Select {
         &mut self,
         tree: &Tree,
         node: NodeId,
-        span: &Span,
+        role: usize,
+        rave_k: f64,
         prior: Option<&[f32]>,
         random: &mut Random,
     ) -> (usize, f32) {
-        let edges = tree.edges(span.clone());
+        let edges = tree.edges(node, role);
         let params = &self.params;
         let visits = tree.node(node).visits;
         let ln = self.ln(u64::from(visits));
@@ -231,39 +233,38 @@ impl Select {
         match params.rave {
             RaveKind::Off => scores.fill(edges, prior, plain),
             RaveKind::Amaf => {
-                let later = tree.later(span.clone());
-                let spread = splat(params.amaf_exploration * ln.sqrt());
-                let amaf = |_, root: f32x4, later: Laters| (later.mean, spread * root);
-                scores.fill_with_later(edges, later, prior, amaf);
+                // Ary explores by trying every move once, and no further.
+                let amaf = |_, _, later: Later| (later.mean, f32x4::ZERO);
+                scores.fill_with_rave(edges, tree.rave(node, role), prior, amaf);
             }
             RaveKind::Rave | RaveKind::Grave => {
                 let is_grave = params.rave == RaveKind::Grave;
-                let later = match is_grave {
+                let rave = match is_grave {
                     true => &self.referred,
-                    false => tree.later(span.clone()),
+                    false => tree.rave(node, role),
                 };
-                let beta = rave::beta(self.rave_k, visits);
+                let beta = rave::beta(rave_k, visits);
                 if beta < rave::LEAST_BETA {
                     scores.fill(edges, prior, plain);
                     return scores.highest(edges, random);
                 }
                 let (beta, rest) = (splat(beta), splat(1.0 - beta));
-                let mix = |mean: f32x4, later: &Laters| {
+                let mix = |mean: f32x4, later: &Later| {
                     let mix = beta * later.mean + rest * mean;
                     later.is_known.bitselect(mix, mean)
                 };
                 if params.rave_bonus == RaveBonus::Both && !is_grave {
-                    let n_later: u64 = later.iter().map(|later| u64::from(later.visits())).sum();
+                    let n_later: u64 = rave.iter().map(|entry| u64::from(entry.visits)).sum();
                     let later_spread = splat(c * ln_by(&self.logs, n_later).sqrt());
-                    let both = |mean: f32x4, root: f32x4, later: Laters| {
+                    let both = |mean: f32x4, root: f32x4, later: Later| {
                         let bonus = beta * (later_spread * later.root) + rest * (spread * root);
                         let bonus = later.is_known.bitselect(bonus, spread * root);
                         (mix(mean, &later), bonus)
                     };
-                    scores.fill_with_later(edges, later, prior, both);
+                    scores.fill_with_rave(edges, rave, prior, both);
                 } else {
-                    let one = |mean, root: f32x4, later: Laters| (mix(mean, &later), spread * root);
-                    scores.fill_with_later(edges, later, prior, one);
+                    let one = |mean, root: f32x4, later: Later| (mix(mean, &later), spread * root);
+                    scores.fill_with_rave(edges, rave, prior, one);
                 }
             }
         }
@@ -290,16 +291,16 @@ fn ln_by(logs: &[f64], n: u64) -> f64 {
 }
 
 /// The one of these moves with the highest value, by chance where several have it.
-fn highest(of: &[u32], values: &[f32], random: &mut Random) -> usize {
+fn highest(slots: &[u32], values: &[f32], random: &mut Random) -> usize {
     let (mut best, mut highest, mut n_ties) = (0, f32::NEG_INFINITY, 0);
-    for &idx in of {
-        let value = values[idx as usize];
+    for &slot in slots {
+        let value = values[slot as usize];
         if value > highest {
-            (best, highest, n_ties) = (idx, value, 1);
+            (best, highest, n_ties) = (slot, value, 1);
         } else if value == highest {
             n_ties += 1;
             if random.below(n_ties) == 0 {
-                best = idx;
+                best = slot;
             }
         }
     }
@@ -309,24 +310,30 @@ fn highest(of: &[u32], values: &[f32], random: &mut Random) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_engine::{MoveId, State};
+    use crate::techniques::rave::Rave;
+    use crate::tree::TreeOptions;
+    use crate::tree::tests::add;
 
     /// A node of one role whose edges have these visits and means, with as many visits as they have together.
     fn tree(edges: &[(u32, f64)], later: &[(u32, f32)]) -> (Tree, NodeId) {
-        let mut tree = Tree::new(1, true, true);
-        let node = tree.add_node(0, State::default(), 0);
-        let moves: Vec<MoveId> = (0..edges.len() as u32).map(MoveId).collect();
-        tree.add_moves(&moves);
-        for (idx, &(visits, mean)) in edges.iter().enumerate() {
-            for _ in 0..visits {
-                tree.edge_mut(idx).add(mean);
-            }
+        let mut tree = Tree::new(TreeOptions::dense(1));
+        let node = add(&mut tree, 0, 0, &[edges.len() as u32]);
+        for (edge, &(visits, mean)) in tree.edges_mut(node, 0).iter_mut().zip(edges) {
+            (0..visits).for_each(|_| edge.add(1, mean));
         }
-        for (idx, &(visits, mean)) in later.iter().enumerate() {
-            *tree.later_mut(idx) = Later::new(visits, mean);
+        for ((_, _, entry), &(visits, mean)) in tree.with_rave(node, 0).zip(later) {
+            *entry = RaveEntry { visits, mean };
         }
         tree.node_mut(node).visits = edges.iter().map(|&(visits, _)| visits).sum();
         (tree, node)
+    }
+
+    fn params(set: &[(&str, &str)]) -> Params {
+        let mut params = Params::default();
+        for (name, to) in set {
+            params.set(name, to).expect("it can be set");
+        }
+        params
     }
 
     /// The best tried move and its value with these settings.
@@ -337,13 +344,10 @@ mod tests {
         best: usize,
         value: f64,
     ) {
-        let mut params = Params::default();
-        for (name, to) in set {
-            params.set(name, to).expect("it can be set");
-        }
+        let params = params(set);
         let (tree, node) = tree(edges, later);
-        let found =
-            Select::new(&params, 1).best(&tree, node, &(0..edges.len()), None, &mut Random::new(1));
+        let mut select = Select::new(&params, 1);
+        let found = select.best(&tree, node, 0, params.rave_k, None, &mut Random::new(1));
         assert_eq!(found.0, best);
         assert!(
             (f64::from(found.1) - value).abs() < 1e-4,
@@ -389,35 +393,31 @@ mod tests {
             64.9716,
         );
         check(&[("rave", "amaf")], &edges, &later, 1, 70.0);
-        check(
-            &[("rave", "amaf"), ("amaf_exploration", "40")],
-            &edges,
-            &later,
-            1,
-            79.9716,
-        );
+    }
+
+    /// GRAVE with k = 3 and no exploration.
+    fn grave() -> Params {
+        Params {
+            rave: RaveKind::Grave,
+            rave_k: 3.0,
+            exploration: 0.0,
+            ..Params::default()
+        }
     }
 
     #[test]
     fn grave_asks_a_state_in_which_the_role_had_a_choice() {
         // Role 0 moves, then role 1, then role 0 again; all with enough visits, but for the last one.
-        let mut tree = Tree::new(2, true, true);
+        let mut tree = Tree::new(TreeOptions::dense(2));
+        let mut word = 0;
         let nodes = [[3, 1], [1, 3], [3, 1]].map(|n_moves| {
-            let node = tree.add_node(0, State::default(), 0);
-            for n in n_moves {
-                let moves: Vec<MoveId> = (0..n).map(MoveId).collect();
-                tree.add_moves(&moves);
-            }
-            node
+            word += 1;
+            add(&mut tree, word, 0, &n_moves)
         });
         nodes[..2]
             .iter()
             .for_each(|&node| tree.node_mut(node).visits = 60);
-        let params = Params {
-            rave: RaveKind::Grave,
-            ..Params::default()
-        };
-        let mut select = Select::new(&params, 2);
+        let mut select = Select::new(&grave(), 2);
         for (idx, &node) in nodes.iter().enumerate() {
             select.refer(&tree, node, idx == 0);
         }
@@ -427,35 +427,36 @@ mod tests {
     #[test]
     fn grave_asks_the_last_state_with_enough_visits() {
         // Above: moves 0, 1 and 3, with statistics of 10 each. Below: moves 1, 2 and 3, each tried once.
-        let mut tree = Tree::new(1, true, true);
-        let above = tree.add_node(0, State::default(), 0);
-        tree.add_moves(&[0, 1, 3].map(MoveId));
-        for (edge, mean) in [90.0, 20.0, 80.0].into_iter().enumerate() {
-            *tree.later_mut(edge) = Later::new(10, mean);
+        let mut tree = Tree::new(TreeOptions::dense(1));
+        let moves = [0, 1, 3].map(MoveId);
+        let (above, _) = tree.get_or_insert(&[0], 0, Some(&|_| &moves[..]));
+        for ((_, _, entry), mean) in tree.with_rave(above, 0).zip([90.0, 20.0, 80.0]) {
+            *entry = RaveEntry { visits: 10, mean };
         }
-        let below = tree.add_node(1, State::default(), 1);
-        tree.add_moves(&[1, 2, 3].map(MoveId));
-        (3..6).for_each(|edge| tree.edge_mut(edge).add(50.0));
+        let moves = [1, 2, 3].map(MoveId);
+        let (below, _) = tree.get_or_insert(&[1], 1, Some(&|_| &moves[..]));
+        tree.edges_mut(below, 0)
+            .iter_mut()
+            .for_each(|edge| edge.add(1, 50.0));
         tree.node_mut(above).visits = 60;
         tree.node_mut(below).visits = 3;
-        let params = Params {
-            rave: RaveKind::Grave,
-            rave_k: 3.0,
-            exploration: 0.0,
-            ..Params::default()
-        };
+        let params = grave();
         let mut select = Select::new(&params, 1);
+        let mut techniques = Techniques {
+            rave: Some(Rave::new(RaveKind::Grave, &params, 1)),
+            ..Techniques::none()
+        };
         let mut random = Random::new(1);
         let mut best = |select: &mut Select| {
-            let chosen = select.choose(&tree, below, 0, None, None, &mut random);
-            let (_, value) = select.best(&tree, below, &(3..6), None, &mut random);
+            let chosen = select.choose(&tree, below, 0, &mut techniques, &[], &mut random);
+            let (_, value) = select.best(&tree, below, 0, 3.0, None, &mut random);
             (chosen, value)
         };
         select.refer(&tree, above, true);
         select.refer(&tree, below, false);
         // N = 3 and k = 3: β = 1/2. Move 3: (80 + 50) / 2; move 1: (20 + 50) / 2; move 2 is not known above.
         let (chosen, value) = best(&mut select);
-        assert_eq!(chosen, 5);
+        assert_eq!(chosen, 2);
         assert!((value - 65.0).abs() < 1e-4);
         // With enough visits a state knows for itself: nothing yet.
         select.params.grave_visits = 3;
@@ -464,15 +465,12 @@ mod tests {
     }
 
     fn choices(set: &[(&str, &str)], edges: &[(u32, f64)]) -> Vec<usize> {
-        let mut params = Params::default();
-        for (name, to) in set {
-            params.set(name, to).expect("it can be set");
-        }
         let (tree, node) = tree(edges, &[]);
-        let mut select = Select::new(&params, 1);
+        let mut select = Select::new(&params(set), 1);
         let mut random = Random::new(1);
+        let mut techniques = Techniques::none();
         let mut found: Vec<usize> = (0..50)
-            .map(|_| select.choose(&tree, node, 0, None, None, &mut random))
+            .map(|_| select.choose(&tree, node, 0, &mut techniques, &[], &mut random))
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -506,12 +504,15 @@ mod tests {
     #[test]
     fn closed_moves_are_passed_over() {
         let (mut tree, node) = tree(&[(8, 90.0), (2, 10.0), (0, 0.0)], &[]);
-        tree.edge_mut(0).close(true);
-        tree.edge_mut(2).close(true);
         let mut select = Select::new(&Params::default(), 1);
+        let mut techniques = Techniques::none();
         let mut random = Random::new(1);
-        assert_eq!(select.choose(&tree, node, 0, None, None, &mut random), 1);
-        tree.edge_mut(1).close(true);
-        assert_eq!(select.choose(&tree, node, 0, None, None, &mut random), 0);
+        let mut choose =
+            |tree: &Tree| select.choose(tree, node, 0, &mut techniques, &[], &mut random);
+        tree.edges_mut(node, 0)[0].close(true);
+        tree.edges_mut(node, 0)[2].close(true);
+        assert_eq!(choose(&tree), 1);
+        tree.edges_mut(node, 0)[1].close(true);
+        assert_eq!(choose(&tree), 0);
     }
 }

@@ -88,7 +88,7 @@ pub(crate) struct Solver {
     worst: Vec<Vec<u8>>,
     /// Per move of the second of two roles, the best case of the first.
     best: Vec<u8>,
-    edges: Vec<u32>,
+    slots: Vec<u32>,
 }
 
 impl Solver {
@@ -98,7 +98,7 @@ impl Solver {
             is_mirrored,
             worst: vec![Vec::new(); n_roles],
             best: Vec::new(),
-            edges: vec![0; n_roles],
+            slots: vec![0; n_roles],
         }
     }
 
@@ -115,17 +115,25 @@ impl Solver {
 
     /// One role chooses.
     fn update_turn(&mut self, tree: &mut Tree, node: NodeId, mover: usize) -> bool {
-        let span = tree.span(node, mover);
         let mut is_changed = false;
+        if !tree.has_choice(node, mover) {
+            return self.update_forced(tree, node);
+        }
+        let has_untried = tree.span(node, mover).has_untried();
         for role in 0..self.n_roles {
             if self.is_mirrored && role != mover {
                 continue;
             }
+            // A move without an edge bounds nothing.
             let mut found = Bounds {
-                low: if role == mover { 0 } else { MOST },
-                high: 0,
+                low: if role == mover || has_untried {
+                    0
+                } else {
+                    MOST
+                },
+                high: if has_untried { MOST } else { 0 },
             };
-            for edge in tree.edges(span.clone()) {
+            for edge in tree.edges(node, mover) {
                 let below = bounds_below(tree, edge.child(), role);
                 found.low = if role == mover {
                     found.low.max(below.low)
@@ -140,13 +148,25 @@ impl Solver {
         is_changed
     }
 
+    /// Nobody chooses.
+    fn update_forced(&mut self, tree: &mut Tree, node: NodeId) -> bool {
+        self.slots.fill(0);
+        let child = tree.child(node, &self.slots);
+        let mut is_changed = false;
+        for role in 0..self.n_roles {
+            let found = bounds_below(tree, child, role);
+            is_changed |= self.narrow(tree, node, role, found);
+        }
+        is_changed
+    }
+
     /// Closes moves of the one role that chooses.
     fn close(&self, tree: &mut Tree, node: NodeId, mover: usize) {
         let sure = tree.bounds(node, mover).low;
         // One move that reaches what is sure stays open unless it is settled: there must be a way to play on.
         let mut has_way = false;
-        for at in tree.span(node, mover) {
-            let child = tree.edge(at).child();
+        for slot in 0..tree.span(node, mover).n_edges() {
+            let child = tree.edges(node, mover)[slot].child();
             if child == NodeId::NONE {
                 continue;
             }
@@ -154,58 +174,68 @@ impl Solver {
             let is_way = !has_way && below.low == sure && !self.is_settled(tree, child);
             has_way |= is_way;
             let is_closed = below.high <= sure && !is_way;
-            tree.edge_mut(at).close(is_closed);
+            tree.edges_mut(node, mover)[slot].close(is_closed);
         }
     }
 
     /// Several roles choose at once.
     fn update_joint(&mut self, tree: &mut Tree, node: NodeId) -> bool {
-        let spans: Vec<_> = (0..self.n_roles)
-            .map(|role| tree.span(node, role))
+        let n_legal = |role: usize| tree.span(node, role).n_legal();
+        let sizes: Vec<usize> = (0..self.n_roles)
+            .map(|role| match n_legal(role) {
+                1 => 1,
+                _ => tree.span(node, role).n_edges(),
+            })
             .collect();
-        let sizes = spans.iter().map(ExactSizeIterator::len);
-        let n_joints = sizes.fold(1_usize, usize::saturating_mul);
-        if n_joints > MOST_JOINTS {
+        let all = (0..self.n_roles).map(n_legal);
+        if all.fold(1_usize, usize::saturating_mul) > MOST_JOINTS {
             return false;
         }
-        for (worst, span) in self.worst.iter_mut().zip(&spans) {
-            worst.clear();
-            worst.resize(span.len(), MOST);
+        // A joint move with a move that was never tried bounds nothing.
+        let is_whole = |role: usize| sizes[role] == n_legal(role);
+        for role in 0..self.n_roles {
+            let others_whole = (0..self.n_roles).all(|other| other == role || is_whole(other));
+            self.worst[role].clear();
+            self.worst[role].resize(sizes[role], if others_whole { MOST } else { 0 });
         }
         self.best.clear();
-        self.best.resize(spans[self.n_roles - 1].len(), 0);
-        let mut highs = vec![0; self.n_roles];
-        for (edge, span) in self.edges.iter_mut().zip(&spans) {
-            *edge = span.start as u32;
-        }
-        for _ in 0..n_joints {
-            let child = tree.child(node, &self.edges);
+        let best = if is_whole(0) { 0 } else { MOST };
+        self.best.resize(sizes[self.n_roles - 1], best);
+        let high = if (0..self.n_roles).all(is_whole) {
+            0
+        } else {
+            MOST
+        };
+        let mut highs = vec![high; self.n_roles];
+        self.slots.fill(0);
+        for _ in 0..sizes.iter().product() {
+            let child = tree.child(node, &self.slots);
             for role in 0..self.n_roles {
                 let below = bounds_below(tree, child, role);
-                let worst = &mut self.worst[role][self.edges[role] as usize - spans[role].start];
+                let worst = &mut self.worst[role][self.slots[role] as usize];
                 *worst = below.low.min(*worst);
                 highs[role] = below.high.max(highs[role]);
             }
             if self.is_mirrored {
-                let best = &mut self.best[self.edges[1] as usize - spans[1].start];
+                let best = &mut self.best[self.slots[1] as usize];
                 *best = bounds_below(tree, child, 0).high.max(*best);
             }
-            for (edge, span) in self.edges.iter_mut().zip(&spans) {
-                *edge += 1;
-                if (*edge as usize) < span.end {
+            for (slot, &size) in self.slots.iter_mut().zip(&sizes) {
+                *slot += 1;
+                if (*slot as usize) < size {
                     break;
                 }
-                *edge = span.start as u32;
+                *slot = 0;
             }
         }
         let mut is_changed = false;
         let n_looked_at = if self.is_mirrored { 1 } else { self.n_roles };
         for (role, high) in highs.into_iter().enumerate().take(n_looked_at) {
             let low = self.worst[role].iter().copied().max().unwrap_or(0);
-            let high = if self.is_mirrored {
-                self.best.iter().copied().min().unwrap_or(MOST)
-            } else {
-                high
+            let high = match self.is_mirrored {
+                // The second role may hold the first one down by any of its moves.
+                true => self.best.iter().copied().min().unwrap_or(MOST),
+                false => high,
             };
             is_changed |= self.narrow(tree, node, role, Bounds { low, high });
         }
@@ -233,13 +263,13 @@ impl Solver {
                 || (1..self.n_roles).all(|role| tree.bounds(node, role).is_exact()))
     }
 
-    /// What is proven of a move of a role.
-    pub(crate) fn bounds_of(&self, tree: &Tree, node: NodeId, role: usize, edge: usize) -> Bounds {
+    /// What is proven of a move of a role, by its edge.
+    pub(crate) fn bounds_of(&self, tree: &Tree, node: NodeId, role: usize, slot: usize) -> Bounds {
         match tree.mover(node) {
-            Some(mover) if mover == role => {
-                let of = tree.edge(edge);
-                let mut bounds = bounds_below(tree, of.child(), role);
-                if of.is_closed() {
+            Some(mover) if mover == role && tree.has_choice(node, role) => {
+                let edge = tree.edges(node, role)[slot];
+                let mut bounds = bounds_below(tree, edge.child(), role);
+                if edge.is_closed() {
                     bounds.high = bounds.high.min(tree.bounds(node, role).low);
                 }
                 bounds
@@ -260,33 +290,29 @@ fn bounds_below(tree: &Tree, child: NodeId, role: usize) -> Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_engine::{MoveId, State};
+    use crate::tree::tests::add;
+    use crate::tree::{Edge, TreeOptions};
 
-    /// A node with so many moves per role, and a child for each joint move with these bounds of all roles.
+    /// A node with this number of moves per role, and a child for each joint move with these bounds of all roles.
     fn parent(n_moves: &[u32], children: &[&[(u8, u8)]]) -> (Tree, NodeId) {
         let n_roles = n_moves.len();
-        let mut tree = Tree::new(n_roles, false, false);
-        let node = tree.add_node(0, State::default(), 0);
-        for &n in n_moves {
-            let moves: Vec<MoveId> = (0..n).map(MoveId).collect();
-            tree.add_moves(&moves);
-        }
+        let mut tree = Tree::new(TreeOptions::dense(n_roles));
+        let node = add(&mut tree, 0, 0, n_moves);
         for (idx, bounds) in children.iter().enumerate() {
             if bounds.is_empty() {
                 continue;
             }
-            let child = tree.add_node(0, State::default(), 1);
-            (0..n_roles).for_each(|_| tree.add_moves(&[MoveId(0)]));
+            let child = add(&mut tree, idx as u64, 1, &vec![1; n_roles]);
             for (role, &(low, high)) in bounds.iter().enumerate() {
                 tree.set_bounds(child, role, Bounds { low, high });
             }
             let mut rest = idx;
-            let mut edges = Vec::new();
-            for (role, &n) in n_moves.iter().enumerate() {
-                edges.push((tree.span(node, role).start + rest % n as usize) as u32);
+            let mut slots = Vec::new();
+            for &n in n_moves {
+                slots.push((rest % n as usize) as u32);
                 rest /= n as usize;
             }
-            tree.link(node, &edges, child);
+            tree.link(node, &slots, child);
         }
         (tree, node)
     }
@@ -310,9 +336,15 @@ mod tests {
             .map(|bounds| (bounds.low, bounds.high))
             .collect();
         assert_eq!(bounds, expected);
-        let n_edges: u32 = n_moves.iter().sum();
-        let found: Vec<usize> = (0..n_edges as usize)
-            .filter(|&edge| tree.edge(edge).is_closed())
+        let roles = 0..n_moves.len();
+        let edges = roles.flat_map(|role| match n_moves[role] {
+            1 => &[Edge::NEW][..],
+            _ => tree.edges(node, role),
+        });
+        let found: Vec<usize> = edges
+            .enumerate()
+            .filter(|(_, edge)| edge.is_closed())
+            .map(|(idx, _)| idx)
             .collect();
         assert_eq!(found, closed);
     }
@@ -402,7 +434,31 @@ mod tests {
         let won = &[(200, 200), (0, 200), (0, 200)][..];
         let (mut tree, node) = parent(&[2, 1, 1], &[won, won]);
         Solver::new(3, false).update(&mut tree, node);
-        let closed = [0, 1].map(|edge| tree.edge(edge).is_closed());
+        let closed = [0, 1].map(|slot| tree.edges(node, 0)[slot].is_closed());
         assert_eq!(closed, [false, true]);
+    }
+
+    #[test]
+    fn moves_that_were_never_tried_bound_nothing() {
+        let mut tree = Tree::new(TreeOptions::test(2));
+        let node = add(&mut tree, 0, 0, &[2, 1]);
+        let loss = add(&mut tree, 1, 1, &[1, 1]);
+        tree.set_bounds(loss, 0, Bounds { low: 0, high: 0 });
+        tree.set_bounds(loss, 1, Bounds::exactly(100.0));
+        let mut solver = Solver::new(2, true);
+        tree.try_move(node, 0, 0);
+        tree.link(node, &[0, 0], loss);
+        assert!(!solver.update(&mut tree, node));
+        assert_eq!(tree.bounds(node, 0), Bounds::OPEN);
+        tree.try_move(node, 0, 1);
+        tree.link(node, &[1, 0], loss);
+        assert!(solver.update(&mut tree, node));
+        assert_eq!(tree.bounds(node, 0), Bounds::exactly(0.0));
+        // Both choose at once, and one joint move of four was tried.
+        let node = add(&mut tree, 2, 0, &[2, 2]);
+        assert_eq!([0, 1].map(|role| tree.try_move(node, role, 0)), [0, 0]);
+        tree.link(node, &[0, 0], loss);
+        assert!(!solver.update(&mut tree, node));
+        assert_eq!(tree.bounds(node, 1), Bounds::OPEN);
     }
 }

@@ -1,7 +1,7 @@
 //! A sweep through the states of a single-player game, level by level: long puzzles are not solved by random games, but by
 //! being thorough.
 //!
-//! All states of a level are expanded, equal ones once; of the next level at most so many are kept: those with the highest
+//! All states of a level are expanded, equal ones once; of the next level a limited number is kept: those with the highest
 //! goals, of these the ones with the most legal moves, then by chance. Every other sweep leaves the moves out of account. When
 //! both have come to their end, the next ones keep four times as many. A sweep that never had to leave a state out has
 //! seen everything. Nobody disturbs the only player, so the best end found is a line to follow.
@@ -14,6 +14,7 @@
 use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 use rustc_hash::FxHashSet;
 
+use crate::account::SweepAccount;
 use crate::limits::Meter;
 use crate::random::Random;
 use crate::walker::Walker;
@@ -198,16 +199,13 @@ impl Sweep {
         }
     }
 
-    /// How far it came, in words.
-    pub(crate) fn story(&self) -> String {
-        let best = self.best.map_or_else(
-            || "no end yet".to_owned(),
-            |best| format!("best end {best}"),
-        );
-        match (self.is_done, self.is_narrow) {
-            (true, false) => format!("all states seen, {best}"),
-            (true, true) => format!("given up, {best}"),
-            (false, _) => format!("{} states per level, {best}", self.width),
+    /// What it did.
+    pub(crate) fn account(&self) -> SweepAccount {
+        SweepAccount {
+            width: self.width as u64,
+            is_done: self.is_done,
+            is_complete: self.is_done && !self.is_narrow,
+            best: self.best,
         }
     }
 }
@@ -246,7 +244,9 @@ mod tests {
             .map(|&of| game.move_text(RoleId(0), of))
             .collect();
         assert_eq!((*value, words.as_str()), (100.0, "rllrlrrlrl"));
-        assert_eq!(sweep.story(), "all states seen, best end 100");
+        let account = sweep.account();
+        assert!(account.is_complete);
+        assert_eq!(account.best, Some(100.0));
         // Three states per level at most: right so far, or wrong by l or by r first.
         assert!(meter.n_transitions() <= 60);
     }

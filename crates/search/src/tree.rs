@@ -1,20 +1,24 @@
 //! The tree: nodes in an arena, equal states of the same depth merged.
 //!
-//! A node is a state at a depth, counted from the beginning of the match. For each role it has an edge per legal move, with
-//! visits and mean of its own: roles choose independently, and the joint move leads to the child. Where one role
-//! alone has a choice, its edge knows the child; where several have, a table from node and joint move does. Because equal
-//! states are merged only within a depth, the graph has no cycles, whether a game counts its steps or not.
+//! A node is a state at a depth, counted from the beginning of the match. For each role it has the list of its legal moves,
+//! and an edge with visits and a mean for each move that was tried: roles choose independently, and the joint move leads to
+//! the child. The tried moves stand first in the list, in the order of their edges. Where one role alone has a choice, its edge
+//! knows the child; where several have, a table from node and joint move does. A role with one legal move has no edges. Because
+//! equal states are merged only within a depth, the graph has no cycles, whether a game counts its steps or not.
 //!
-//! Means are whole numbers of 2⁻²⁴ goal points, so that visits and mean of an edge are 64 bits and adding a simulation is
-//! the same on every machine. A node has 40 bytes, its state, 6 per role, 16 per edge and, with RAVE or PUCT, 8 more; its place
-//! in the table of states takes about 8.
+//! An edge is made when its move is first tried, so that a node of a game with hundreds of moves costs little; in a *dense*
+//! tree all edges are made with the node, for techniques that learn about moves that were never tried.
+//!
+//! Means are whole numbers of 2⁻²⁴ goal points, so that adding a simulation is the same on every machine. A simulation that
+//! has not come back is *in flight* and counted apart from the visits of its edges.
 //!
 //! Not here: what is dropped from a tree (`prune`), which edge to take (`select`), what is proven (`solve`).
 
-use agon_engine::{MoveId, State};
+use agon_engine::MoveId;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
+use crate::legal::LegalList;
 use crate::solve::Bounds;
 
 /// A node, by its place in the arena.
@@ -31,34 +35,81 @@ impl NodeId {
 }
 
 /// A state in the tree.
+#[derive(Clone, Copy)]
 pub(crate) struct Node {
-    pub(crate) state: State,
-    pub(super) hash: u64,
-    /// Its first edge; those of all roles follow each other.
-    pub(super) first: u32,
-    /// Simulations that went through.
+    /// Where the words of its state begin, and how many there are.
+    pub(super) first_word: u32,
+    pub(super) n_words: u32,
+    /// Simulations that went through or ended here, with those in flight.
     pub(crate) visits: u32,
     /// Steps since the match began.
     pub(crate) depth: u32,
     /// The one role that has a choice, or `SEVERAL`.
-    mover: u16,
+    pub(super) mover: u16,
     /// Whether the match ends here.
     pub(crate) is_terminal: bool,
-    /// The lesson that the policy of its moves is from.
-    pub(crate) lesson: u8,
+    /// Bits of the number of visits when its priors were computed; 0 if they never were.
+    pub(crate) prior_age: u8,
 }
 
 const SEVERAL: u16 = u16::MAX;
+
+/// The moves of a role in a node.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Span {
+    pub(super) legal: u32,
+    pub(super) n_legal: u32,
+    pub(super) edges: u32,
+    pub(super) n_edges: u32,
+}
+
+impl Span {
+    pub(crate) fn n_legal(self) -> usize {
+        self.n_legal as usize
+    }
+
+    pub(crate) fn n_edges(self) -> usize {
+        self.n_edges as usize
+    }
+
+    /// Whether some legal move has no edge.
+    pub(crate) fn has_untried(self) -> bool {
+        self.n_edges < self.n_legal
+    }
+
+    /// Places of all legal moves.
+    pub(crate) fn moves(self) -> std::ops::Range<usize> {
+        self.legal as usize..(self.legal + self.n_legal) as usize
+    }
+
+    /// Places of the moves without an edge.
+    pub(crate) fn untried(self) -> std::ops::Range<usize> {
+        (self.legal + self.n_edges) as usize..(self.legal + self.n_legal) as usize
+    }
+
+    pub(super) fn edges(self) -> std::ops::Range<usize> {
+        self.edges as usize..(self.edges + self.n_edges) as usize
+    }
+
+    /// Edges that there is room for.
+    pub(super) fn capacity(self) -> usize {
+        match self.n_edges {
+            0 => 0,
+            n => n.next_power_of_two() as usize,
+        }
+    }
+}
 
 /// What is known of a move of a role in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub(crate) struct Edge {
-    pub(crate) of: MoveId,
     /// The child if this role alone has a choice; the highest bit says that nothing better than what is proven comes of it.
     child: u32,
     pub(crate) visits: u32,
     mean: u32,
+    /// Visits that have not come back.
+    pub(crate) in_flight: u32,
 }
 
 const CLOSED: u32 = 1 << 31;
@@ -71,22 +122,18 @@ const MOST_UNITS: u32 = 100 << 24;
 impl Edge {
     /// A unit of the mean.
     pub(crate) const UNIT: f32 = 1.0 / UNITS as f32;
-    /// No move; it is not to be chosen.
+    /// An edge that is not to be chosen.
     pub(crate) const NONE: Edge = Edge {
-        of: MoveId(0),
         child: NodeId::NONE.0 | CLOSED,
         visits: 0,
         mean: 0,
+        in_flight: 0,
     };
-
-    fn new(of: MoveId) -> Edge {
-        Edge {
-            of,
-            child: NodeId::NONE.0,
-            visits: 0,
-            mean: 0,
-        }
-    }
+    /// An edge that was never taken.
+    pub(crate) const NEW: Edge = Edge {
+        child: NodeId::NONE.0,
+        ..Edge::NONE
+    };
 
     /// Mean value, 0 to 100.
     #[inline]
@@ -94,10 +141,10 @@ impl Edge {
         f64::from(self.mean) * (1.0 / UNITS)
     }
 
-    /// As words: move, child with the highest bit, visits, and the mean in units, which fill 31 bits.
+    /// As words: child with the highest bit, visits, the mean in units, which fill 31 bits, and visits in flight.
     #[inline(always)]
     pub(crate) fn words(&self) -> [u32; 4] {
-        [self.of.0, self.child, self.visits, self.mean]
+        [self.child, self.visits, self.mean, self.in_flight]
     }
 
     #[inline]
@@ -107,6 +154,12 @@ impl Edge {
 
     pub(super) fn set_child(&mut self, child: NodeId) {
         self.child = self.child & CLOSED | child.0;
+    }
+
+    /// Whether it was never taken, by simulations in flight either.
+    #[inline]
+    pub(crate) fn is_untried(&self) -> bool {
+        self.visits + self.in_flight == 0
     }
 
     /// Whether nothing better than what is proven can come of it.
@@ -119,31 +172,24 @@ impl Edge {
         self.child = self.child & !CLOSED | if is_closed { CLOSED } else { 0 };
     }
 
-    /// A simulation gave this value.
+    /// Adds visits whose values have this sum.
     #[inline]
-    pub(crate) fn add(&mut self, value: f64) {
-        let value = units(value);
-        self.visits += 1;
-        let step = (i64::from(value) - i64::from(self.mean)) as f64 / f64::from(self.visits);
+    pub(crate) fn add(&mut self, n: u32, sum: f64) {
+        if n == 0 {
+            return;
+        }
+        self.visits += n;
+        let step = (sum * UNITS - f64::from(n) * f64::from(self.mean)) / f64::from(self.visits);
         // Steps get smaller than a unit; rounded up as often as is their due, by multiples of the golden ratio, they still count.
         let due = f64::from(self.visits.wrapping_mul(0x9e37_79b9)) * (1.0 / 4_294_967_296.0);
-        self.mean = (i64::from(self.mean) + floor(step + due)) as u32;
-    }
-
-    /// So many simulations more gave this sum of values; `n_before` had come back before.
-    #[inline]
-    fn land(&mut self, n_before: u32, n: u32, sum: f64) {
-        let n_after = n_before + n;
-        let step = (sum * UNITS - f64::from(n) * f64::from(self.mean)) / f64::from(n_after);
-        let due = f64::from(n_after.wrapping_mul(0x9e37_79b9)) * (1.0 / 4_294_967_296.0);
         let mean = i64::from(self.mean) + floor(step + due);
         self.mean = mean.clamp(0, i64::from(MOST_UNITS)) as u32;
     }
 
-    /// A simulation gave this value, of which the best counts.
-    pub(crate) fn add_max(&mut self, value: f64) {
-        self.visits += 1;
-        self.mean = self.mean.max(units(value));
+    /// Adds visits of which the best counts.
+    pub(crate) fn add_max(&mut self, n: u32, best: f64) {
+        self.visits += n;
+        self.mean = self.mean.max((best * UNITS).round_ties_even() as u32);
     }
 }
 
@@ -154,216 +200,97 @@ fn floor(value: f64) -> i64 {
     whole - i64::from(whole as f64 > value)
 }
 
-fn units(value: f64) -> u32 {
-    (value * UNITS).round_ties_even() as u32
-}
-
-/// Simulations that went through an edge and have not come back.
-#[derive(Clone, Copy)]
-struct Flying {
-    n: u32,
-    /// The mean of those that have; that of the edge is lower meanwhile.
-    mean: u32,
-}
-
-impl Flying {
-    /// The mean with losses, for an edge with so many visits.
-    #[inline]
-    fn lowered(self, visits: u32, loss: f64) -> u32 {
-        let n_back = f64::from(visits - self.n);
-        let n_lost = loss * f64::from(self.n);
-        if self.n == visits {
-            return self.mean;
-        }
-        (f64::from(self.mean) * (n_back / (n_back + n_lost))) as u32
-    }
-}
-
-/// What simulations that land together were worth.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Worth {
-    /// Their sum.
-    Sum(f64),
-    /// The best of them, which alone counts.
-    Best(f64),
-}
-
-/// What is known of a move from simulations in which its role made it later; and the chance that the playout policy makes it,
-/// which has room here.
+/// What is known of a move from simulations in which its role made it later (RAVE).
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub(crate) struct Later {
-    /// Simulations in 24 bits, and above them the chance: as many steps below 1 as a number with four binary places has.
-    packed: u32,
+#[repr(C)]
+pub(crate) struct RaveEntry {
+    pub(crate) visits: u32,
     pub(crate) mean: f32,
 }
 
-/// More simulations than this are not counted.
-const MOST_LATER: u32 = (1 << 24) - 1;
-/// A number of 32 bits without these has four binary places.
-const PLACES: u32 = 19;
-/// 1 with four binary places.
-const ONE: u32 = 1.0_f32.to_bits() >> PLACES;
-
-impl Later {
-    #[cfg(test)]
-    pub(crate) fn new(visits: u32, mean: f32) -> Later {
-        Later {
-            packed: visits.min(MOST_LATER),
-            mean,
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn visits(self) -> u32 {
-        self.packed & MOST_LATER
-    }
-
-    /// The chance that the playout policy makes the move, to 3 %, but not below 2⁻¹⁶.
-    #[inline(always)]
-    pub(crate) fn policy(self) -> f32 {
-        f32::from_bits((ONE - (self.packed >> 24)) << PLACES)
-    }
-
+impl RaveEntry {
+    /// Adds simulations whose values have this sum.
     #[inline]
-    pub(crate) fn set_policy(&mut self, chance: f32) {
-        let rounded = (chance.to_bits() + (1 << (PLACES - 1))) >> PLACES;
-        let below = ONE.saturating_sub(rounded).min(0xff);
-        self.packed = self.packed & MOST_LATER | below << 24;
-    }
-
-    #[inline]
-    pub(crate) fn add(&mut self, value: f64) {
-        self.add_many(1, value as f32);
-    }
-
-    /// So many simulations were worth this much together.
-    #[inline]
-    pub(crate) fn add_many(&mut self, n: u32, sum: f32) {
-        let visits = self.visits().saturating_add(n).min(MOST_LATER);
-        self.packed = self.packed & !MOST_LATER | visits;
-        self.mean += (sum - n as f32 * self.mean) / visits as f32;
+    pub(crate) fn add(&mut self, n: u32, sum: f32) {
+        self.visits = self.visits.saturating_add(n);
+        self.mean += (sum - n as f32 * self.mean) / self.visits as f32;
     }
 }
 
-/// Where the edges of a role in a node are.
-pub(crate) type Span = std::ops::Range<usize>;
+/// What a tree keeps besides visits and means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeOptions {
+    pub(crate) n_roles: usize,
+    /// Statistics of moves made later.
+    pub(crate) has_rave: bool,
+    /// A prior per legal move.
+    pub(crate) has_priors: bool,
+    /// Whether equal states of a depth are one node.
+    pub(crate) merges: bool,
+    /// Whether all edges are made with their node.
+    pub(crate) is_dense: bool,
+    /// Whether moves have large numbers.
+    pub(crate) has_wide_moves: bool,
+}
 
 /// Nodes, edges, and where to find them.
 pub(crate) struct Tree {
-    pub(super) n_roles: usize,
-    pub(super) has_later: bool,
-    pub(super) merges: bool,
+    pub(super) options: TreeOptions,
     pub(super) nodes: Vec<Node>,
-    /// Per node and role: the end of its edges, counted from the first of the node.
-    pub(super) ends: Vec<u32>,
+    /// Per node and role.
+    pub(super) spans: Vec<Span>,
     /// Per node and role: what is proven.
     pub(super) bounds: Vec<Bounds>,
+    /// The words of all states.
+    pub(super) words: Vec<u64>,
+    /// The legal moves of all nodes, and per legal move its prior, if there are priors.
+    pub(super) legal: LegalList,
+    pub(super) priors: Vec<u8>,
     pub(super) edges: Vec<Edge>,
     /// Per edge, if anybody wants it.
-    pub(super) later: Vec<Later>,
+    pub(super) rave: Vec<RaveEntry>,
+    /// By the logarithm of its size: where free room for edges is.
+    pub(super) free: Vec<Vec<u32>>,
     pub(super) table: HashTable<NodeId>,
     /// Children of nodes where several roles have a choice.
     pub(super) joints: FxHashMap<u64, NodeId>,
-    pub(super) state_bytes: usize,
-    /// By edge.
-    flying: FxHashMap<u32, Flying>,
-    /// What a simulation in flight counts, in lost ones.
-    loss: f64,
 }
 
 impl Tree {
-    /// An empty tree for so many roles; `has_later` keeps statistics of moves made later, `merges` merges equal states.
-    pub(crate) fn new(n_roles: usize, has_later: bool, merges: bool) -> Tree {
+    /// An empty tree.
+    pub(crate) fn new(options: TreeOptions) -> Tree {
         Tree {
-            n_roles,
-            has_later,
-            merges,
+            options,
             nodes: Vec::new(),
-            ends: Vec::new(),
+            spans: Vec::new(),
             bounds: Vec::new(),
+            words: Vec::new(),
+            legal: LegalList::new(options.has_wide_moves),
+            priors: Vec::new(),
             edges: Vec::new(),
-            later: Vec::new(),
+            rave: Vec::new(),
+            free: vec![Vec::new(); 33],
             table: HashTable::new(),
             joints: FxHashMap::default(),
-            state_bytes: 0,
-            flying: FxHashMap::default(),
-            loss: 0.0,
         }
     }
 
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
-        self.ends.clear();
+        self.spans.clear();
         self.bounds.clear();
+        self.words.clear();
+        self.legal.clear();
+        self.priors.clear();
         self.edges.clear();
-        self.later.clear();
+        self.rave.clear();
+        self.free.iter_mut().for_each(Vec::clear);
         self.table.clear();
         self.joints.clear();
-        self.state_bytes = 0;
-        self.flying.clear();
     }
 
-    /// A simulation in flight counts so many lost ones.
-    pub(crate) fn set_virtual_loss(&mut self, loss: f64) {
-        self.loss = loss;
-    }
-
-    /// Whether some simulations have not come back.
-    #[cfg(test)]
-    pub(crate) fn is_flown_over(&self) -> bool {
-        !self.flying.is_empty()
-    }
-
-    /// Those that have not come back never will.
-    pub(crate) fn forget_flying(&mut self) {
-        for (edge, flying) in self.flying.drain() {
-            let edge = &mut self.edges[edge as usize];
-            edge.visits -= flying.n;
-            edge.mean = flying.mean;
-        }
-    }
-
-    /// So many simulations go through an edge, and count as lost in part until they come back.
-    #[inline]
-    pub(crate) fn take_off(&mut self, edge_idx: usize, n: u32) {
-        let edge = &mut self.edges[edge_idx];
-        let mean = edge.mean;
-        let flying = self.flying.entry(edge_idx as u32);
-        let flying = flying.or_insert(Flying { n: 0, mean });
-        flying.n += n;
-        edge.visits += n;
-        edge.mean = flying.lowered(edge.visits, self.loss);
-    }
-
-    /// Simulations come back through an edge: so many took off, so many have come to an end.
-    #[inline]
-    pub(crate) fn land(&mut self, edge_idx: usize, n_off: u32, n: u32, worth: Worth) {
-        let edge = &mut self.edges[edge_idx];
-        let mut flying = None;
-        if !self.flying.is_empty() {
-            flying = self.flying.get_mut(&(edge_idx as u32));
-        }
-        let mut n_flying = 0;
-        if let Some(flying) = &flying {
-            edge.mean = flying.mean;
-            n_flying = flying.n;
-        }
-        let n_before = edge.visits - n_flying;
-        edge.visits = edge.visits - n_off + n;
-        match worth {
-            _ if n == 0 => {}
-            Worth::Sum(sum) => edge.land(n_before, n, sum),
-            Worth::Best(value) => edge.mean = edge.mean.max(units(value)),
-        }
-        if let Some(flying) = flying {
-            flying.n -= n_off;
-            flying.mean = edge.mean;
-            if flying.n > 0 {
-                edge.mean = flying.lowered(edge.visits, self.loss);
-            } else {
-                self.flying.remove(&(edge_idx as u32));
-            }
-        }
+    pub(crate) fn n_roles(&self) -> usize {
+        self.options.n_roles
     }
 
     pub(crate) fn n_nodes(&self) -> usize {
@@ -378,23 +305,23 @@ impl Tree {
     /// Memory in use.
     pub(crate) fn bytes(&self) -> usize {
         self.nodes.len() * self.bytes_per_node()
-            + self.state_bytes
+            + self.words.len() * size_of::<u64>()
+            + self.legal.len() * self.bytes_per_move()
             + self.edges.len() * self.bytes_per_edge()
             + self.joints.len() * 24
     }
 
-    /// Without state and edges; the table of states holds 4 bytes and a tag at a load of a half or more.
+    /// Without state, moves and edges; the table of states holds 4 bytes and a tag at a load of a half or more.
     pub(super) fn bytes_per_node(&self) -> usize {
-        size_of::<Node>() + self.n_roles * (size_of::<u32>() + size_of::<Bounds>()) + 8
+        size_of::<Node>() + self.options.n_roles * (size_of::<Span>() + size_of::<Bounds>()) + 8
+    }
+
+    pub(super) fn bytes_per_move(&self) -> usize {
+        self.legal.bytes_per_move() + usize::from(self.options.has_priors)
     }
 
     pub(super) fn bytes_per_edge(&self) -> usize {
-        size_of::<Edge>()
-            + if self.has_later {
-                size_of::<Later>()
-            } else {
-                0
-            }
+        size_of::<Edge>() + usize::from(self.options.has_rave) * size_of::<RaveEntry>()
     }
 
     #[inline]
@@ -407,104 +334,203 @@ impl Tree {
         &mut self.nodes[node.idx()]
     }
 
-    /// The role that alone has a choice, if there is such a role. One that has none counts as having it if nobody has.
+    /// The words of a node's state.
+    #[inline]
+    pub(crate) fn state(&self, node: NodeId) -> &[u64] {
+        let node = &self.nodes[node.idx()];
+        &self.words[node.first_word as usize..(node.first_word + node.n_words) as usize]
+    }
+
+    /// The role that alone has a choice, if there is such a role. The first one counts as having it if none has.
     #[inline]
     pub(crate) fn mover(&self, node: NodeId) -> Option<usize> {
         let mover = self.nodes[node.idx()].mover;
         (mover != SEVERAL).then_some(mover as usize)
     }
 
-    /// The edges of a role.
     #[inline]
     pub(crate) fn span(&self, node: NodeId, role: usize) -> Span {
-        let first = self.nodes[node.idx()].first as usize;
-        let at = node.idx() * self.n_roles + role;
-        let start = if role == 0 { 0 } else { self.ends[at - 1] };
-        first + start as usize..first + self.ends[at] as usize
+        self.spans[node.idx() * self.options.n_roles + role]
     }
 
-    /// The edge of a move of a role, which are in order.
-    pub(crate) fn edge_of(&self, node: NodeId, role: usize, of: MoveId) -> Option<usize> {
+    /// Whether a role has more than one legal move.
+    #[inline]
+    pub(crate) fn has_choice(&self, node: NodeId, role: usize) -> bool {
+        self.span(node, role).n_legal > 1
+    }
+
+    /// A legal move of a role; the tried ones come first, in the order of their edges.
+    #[inline]
+    pub(crate) fn legal(&self, node: NodeId, role: usize, slot: usize) -> MoveId {
+        self.legal.get(self.span(node, role).legal as usize + slot)
+    }
+
+    /// All legal moves of a role.
+    pub(crate) fn legal_moves(
+        &self,
+        node: NodeId,
+        role: usize,
+    ) -> impl ExactSizeIterator<Item = MoveId> + Clone + '_ {
+        self.legal.range(self.span(node, role).moves())
+    }
+
+    /// The edges of a role.
+    #[inline]
+    pub(crate) fn edges(&self, node: NodeId, role: usize) -> &[Edge] {
+        &self.edges[self.span(node, role).edges()]
+    }
+
+    #[inline]
+    pub(crate) fn edges_mut(&mut self, node: NodeId, role: usize) -> &mut [Edge] {
         let span = self.span(node, role);
-        if span.len() == 1 {
-            return Some(span.start);
-        }
-        let edges = &self.edges[span.clone()];
-        let at = edges.binary_search_by_key(&of, |edge| edge.of).ok()?;
-        Some(span.start + at)
+        &mut self.edges[span.edges()]
     }
 
+    /// What is known of the moves of the edges of a role from later moves.
     #[inline]
-    pub(crate) fn edge(&self, edge: usize) -> &Edge {
-        &self.edges[edge]
+    pub(crate) fn rave(&self, node: NodeId, role: usize) -> &[RaveEntry] {
+        &self.rave[self.span(node, role).edges()]
     }
 
+    /// The moves of the edges of a role, with their edges and what is known of them from later moves, to be changed.
     #[inline]
-    pub(crate) fn edge_mut(&mut self, edge: usize) -> &mut Edge {
-        &mut self.edges[edge]
-    }
-
-    #[inline]
-    pub(crate) fn edges(&self, span: Span) -> &[Edge] {
-        &self.edges[span]
-    }
-
-    #[inline]
-    pub(crate) fn later(&self, span: Span) -> &[Later] {
-        &self.later[span]
-    }
-
-    /// Edges, and what is known of each from later moves, to be changed.
-    #[inline]
-    pub(crate) fn with_later(&mut self, span: Span) -> impl Iterator<Item = (&Edge, &mut Later)> {
-        self.edges[span.clone()].iter().zip(&mut self.later[span])
-    }
-
-    /// A node's state, and the edges of a role with what else is known of them.
-    #[inline]
-    pub(crate) fn for_policy(
+    pub(crate) fn with_rave(
         &mut self,
         node: NodeId,
         role: usize,
-    ) -> (&State, &[Edge], &mut [Later]) {
+    ) -> impl Iterator<Item = (MoveId, &Edge, &mut RaveEntry)> {
         let span = self.span(node, role);
-        let state = &self.nodes[node.idx()].state;
-        (state, &self.edges[span.clone()], &mut self.later[span])
+        let moves = span.legal as usize..(span.legal + span.n_edges) as usize;
+        let edges = self.edges[span.edges()].iter();
+        let rave = self.rave[span.edges()].iter_mut();
+        let pairs = self.legal.range(moves).zip(edges.zip(rave));
+        pairs.map(|(mv, (edge, rave))| (mv, edge, rave))
+    }
+
+    /// The priors of all legal moves of a role.
+    #[inline]
+    pub(crate) fn priors(&self, node: NodeId, role: usize) -> &[u8] {
+        &self.priors[self.span(node, role).moves()]
     }
 
     #[inline]
-    pub(crate) fn later_mut(&mut self, edge: usize) -> &mut Later {
-        &mut self.later[edge]
+    pub(crate) fn priors_mut(&mut self, node: NodeId, role: usize) -> &mut [u8] {
+        let span = self.span(node, role);
+        &mut self.priors[span.moves()]
     }
 
     /// What is proven in a node for a role.
     #[inline]
     pub(crate) fn bounds(&self, node: NodeId, role: usize) -> Bounds {
-        self.bounds[node.idx() * self.n_roles + role]
+        self.bounds[node.idx() * self.options.n_roles + role]
     }
 
     pub(crate) fn set_bounds(&mut self, node: NodeId, role: usize, bounds: Bounds) {
-        self.bounds[node.idx() * self.n_roles + role] = bounds;
+        self.bounds[node.idx() * self.options.n_roles + role] = bounds;
+    }
+
+    /// Makes the edge of a legal move, unless it has one, and returns its place among the edges of the role.
+    pub(crate) fn try_move(&mut self, node: NodeId, role: usize, slot: usize) -> usize {
+        let at = node.idx() * self.options.n_roles + role;
+        let span = self.spans[at];
+        if slot < span.n_edges() {
+            return slot;
+        }
+        let new = span.n_edges();
+        let legal = span.legal as usize;
+        self.legal.swap(legal + slot, legal + new);
+        if self.options.has_priors {
+            self.priors.swap(legal + slot, legal + new);
+        }
+        if new == span.capacity() {
+            self.move_edges(at, (new + 1).next_power_of_two());
+        }
+        let edge = self.spans[at].edges as usize + new;
+        self.edges[edge] = Edge::NEW;
+        if self.options.has_rave {
+            self.rave[edge] = RaveEntry::default();
+        }
+        self.spans[at].n_edges += 1;
+        new
+    }
+
+    /// Moves edges to a place with room for more.
+    fn move_edges(&mut self, at: usize, capacity: usize) {
+        let span = self.spans[at];
+        let to = self.find_room(capacity);
+        self.edges.copy_within(span.edges(), to);
+        if self.options.has_rave {
+            self.rave.copy_within(span.edges(), to);
+        }
+        if span.n_edges > 0 {
+            self.free[span.capacity().ilog2() as usize].push(span.edges);
+        }
+        self.spans[at].edges = to as u32;
+    }
+
+    /// Room for this number of edges, a power of two.
+    pub(super) fn find_room(&mut self, capacity: usize) -> usize {
+        if let Some(place) = self.free[capacity.ilog2() as usize].pop() {
+            return place as usize;
+        }
+        let place = self.edges.len();
+        make_room(&mut self.edges, capacity);
+        self.edges.resize(place + capacity, Edge::NEW);
+        if self.options.has_rave {
+            make_room(&mut self.rave, capacity);
+            self.rave.resize(place + capacity, RaveEntry::default());
+        }
+        place
+    }
+
+    /// The place of a move among the edges of a role.
+    pub(crate) fn edge_of(&self, node: NodeId, role: usize, mv: MoveId) -> Option<usize> {
+        let span = self.span(node, role);
+        let tried = span.legal as usize..(span.legal + span.n_edges) as usize;
+        self.legal.range(tried).position(|tried| tried == mv)
     }
 
     /// The child by these edges, one per role; `NONE` if it is not known.
     #[inline]
-    pub(crate) fn child(&self, node: NodeId, edges: &[u32]) -> NodeId {
+    pub(crate) fn child(&self, node: NodeId, slots: &[u32]) -> NodeId {
         match self.mover(node) {
-            Some(mover) => self.edges[edges[mover] as usize].child(),
-            None => {
-                let key = self.joint_key(node, edges);
+            Some(mover) if self.has_choice(node, mover) => {
+                let edges = self.edges(node, mover);
+                edges
+                    .get(slots[mover] as usize)
+                    .map_or(NodeId::NONE, Edge::child)
+            }
+            _ => {
+                let key = self.joint_key(node, slots);
                 self.joints.get(&key).copied().unwrap_or(NodeId::NONE)
             }
         }
     }
 
+    /// The child by a joint move; `NONE` if it is not known.
+    pub(crate) fn child_by(&self, node: NodeId, joint: &[MoveId]) -> NodeId {
+        let mut slots = Vec::with_capacity(joint.len());
+        for (role, &mv) in joint.iter().enumerate() {
+            let slot = match self.has_choice(node, role) {
+                true => self.edge_of(node, role, mv),
+                false => Some(0),
+            };
+            let Some(slot) = slot else {
+                return NodeId::NONE;
+            };
+            slots.push(slot as u32);
+        }
+        self.child(node, &slots)
+    }
+
     /// Remembers the child by these edges.
-    pub(crate) fn link(&mut self, node: NodeId, edges: &[u32], child: NodeId) {
+    pub(crate) fn link(&mut self, node: NodeId, slots: &[u32], child: NodeId) {
         match self.mover(node) {
-            Some(mover) => self.edges[edges[mover] as usize].set_child(child),
-            None => {
-                let key = self.joint_key(node, edges);
+            Some(mover) if self.has_choice(node, mover) => {
+                self.edges_mut(node, mover)[slots[mover] as usize].set_child(child);
+            }
+            _ => {
+                let key = self.joint_key(node, slots);
                 self.joints.insert(key, child);
             }
         }
@@ -512,16 +538,15 @@ impl Tree {
 
     /// Node and joint move as one number: exact where a node has fewer than 2³² joint moves. Beyond that, two of them share
     /// a number by chance once in 2⁶⁴ pairs.
-    fn joint_key(&self, node: NodeId, edges: &[u32]) -> u64 {
+    fn joint_key(&self, node: NodeId, slots: &[u32]) -> u64 {
         let mut code = 0_u64;
         let mut product = 1_u64;
         let mut hash = 0_u64;
-        for (role, &edge) in edges.iter().enumerate() {
-            let span = self.span(node, role);
-            let at = edge as u64 - span.start as u64;
-            code = code.wrapping_mul(span.len() as u64).wrapping_add(at);
-            hash = mix(hash ^ at);
-            product = product.saturating_mul(span.len() as u64);
+        for (role, &slot) in slots.iter().enumerate() {
+            let n_legal = u64::from(self.span(node, role).n_legal);
+            code = code.wrapping_mul(n_legal).wrapping_add(u64::from(slot));
+            hash = mix(hash ^ u64::from(slot));
+            product = product.saturating_mul(n_legal);
         }
         if product <= 1 << 32 {
             u64::from(node.0) << 32 | code
@@ -530,90 +555,116 @@ impl Tree {
         }
     }
 
-    /// The node of a state at a depth, if it is in the tree. The hash is that of [`Tree::hash`].
-    pub(crate) fn find(&self, hash: u64, words: &[u64], depth: u32) -> Option<NodeId> {
-        if !self.merges {
+    /// The node of a state at a depth, if it is in the tree.
+    #[cfg(test)]
+    pub(crate) fn find(&self, words: &[u64], depth: u32) -> Option<NodeId> {
+        self.find_by(hash(words, depth), words, depth)
+    }
+
+    fn find_by(&self, hash: u64, words: &[u64], depth: u32) -> Option<NodeId> {
+        if !self.options.merges {
             return None;
         }
-        let is_it = |&id: &NodeId| {
-            let node = &self.nodes[id.idx()];
-            node.hash == hash && node.depth == depth && node.state.words() == words
-        };
+        let is_it = |&id: &NodeId| self.node(id).depth == depth && self.state(id) == words;
         self.table.find(hash, is_it).copied()
     }
 
-    /// The hash of a state at a depth.
-    pub(crate) fn hash(words: &[u64], depth: u32) -> u64 {
-        let start = u64::from(depth).wrapping_add(1);
-        words
-            .iter()
-            .fold(mix(start), |hash, &word| mix(hash ^ word))
-    }
-
-    /// Begins a node; its edges follow by [`Tree::add_moves`], role by role.
-    pub(crate) fn add_node(&mut self, hash: u64, state: State, depth: u32) -> NodeId {
+    /// The node of a state at a depth, and whether it is new: then it has these legal moves, given role by role, or none if the
+    /// match ends there.
+    pub(crate) fn get_or_insert<'a>(
+        &mut self,
+        words: &[u64],
+        depth: u32,
+        legal: Option<&dyn Fn(usize) -> &'a [MoveId]>,
+    ) -> (NodeId, bool) {
+        let hash = hash(words, depth);
+        if let Some(node) = self.find_by(hash, words, depth) {
+            return (node, false);
+        }
         let node = NodeId(self.nodes.len() as u32);
         assert!(node < NodeId::NONE, "the tree has room for 2^31 nodes");
-        self.state_bytes += size_of_val(state.words());
         make_room(&mut self.nodes, 1);
-        make_room(&mut self.ends, self.n_roles);
-        make_room(&mut self.bounds, self.n_roles);
+        make_room(&mut self.words, words.len());
+        make_room(&mut self.spans, self.options.n_roles);
+        make_room(&mut self.bounds, self.options.n_roles);
         self.nodes.push(Node {
-            state,
-            hash,
-            first: self.edges.len() as u32,
+            first_word: self.words.len() as u32,
+            n_words: words.len() as u32,
             visits: 0,
             depth,
             mover: 0,
-            is_terminal: false,
-            lesson: 0,
+            is_terminal: legal.is_none(),
+            prior_age: 0,
         });
-        for _ in 0..self.n_roles {
+        self.words.extend_from_slice(words);
+        let mut mover = None;
+        for role in 0..self.options.n_roles {
             self.bounds.push(Bounds::OPEN);
+            let moves = legal.map_or(&[][..], |legal| legal(role));
+            self.add_moves(moves);
+            if moves.len() > 1 {
+                mover = Some(mover.map_or(role as u16, |_| SEVERAL));
+            }
         }
-        if self.merges {
-            let nodes = &self.nodes;
-            self.table
-                .insert_unique(hash, node, |id| nodes[id.idx()].hash);
+        self.nodes[node.idx()].mover = mover.unwrap_or(0);
+        if self.options.merges {
+            let Tree {
+                nodes,
+                words,
+                table,
+                ..
+            } = self;
+            table.insert_unique(hash, node, |id| hash_of(nodes, words, *id));
         }
-        node
+        (node, true)
     }
 
     /// The legal moves of the next role of the last node.
-    pub(crate) fn add_moves(&mut self, moves: &[MoveId]) {
-        let node = self.nodes.last_mut().expect("a node has begun");
-        let first_end = self.bounds.len() - self.n_roles;
-        let role = self.ends.len() - first_end;
-        if moves.len() > 1 {
-            let role_0_chooses = role > 0 && self.ends[first_end] > 1;
-            let is_second = node.mover != 0 || role_0_chooses;
-            node.mover = if is_second { SEVERAL } else { role as u16 };
+    fn add_moves(&mut self, moves: &[MoveId]) {
+        let legal = self.legal.len() as u32;
+        self.legal.extend(moves);
+        if self.options.has_priors {
+            make_room(&mut self.priors, moves.len());
+            self.priors.resize(self.legal.len(), 0);
         }
-        make_room(&mut self.edges, moves.len());
-        self.edges.extend(moves.iter().map(|&of| Edge::new(of)));
-        if self.has_later {
-            make_room(&mut self.later, moves.len());
-            self.later.resize(self.edges.len(), Later::default());
+        let n_edges = match self.options.is_dense && moves.len() > 1 {
+            true => moves.len(),
+            false => 0,
+        };
+        let edges = match n_edges {
+            0 => 0,
+            n => self.find_room(n.next_power_of_two()),
+        };
+        self.edges[edges..edges + n_edges].fill(Edge::NEW);
+        if self.options.has_rave {
+            self.rave[edges..edges + n_edges].fill(RaveEntry::default());
         }
-        self.ends.push(self.edges.len() as u32 - node.first);
-    }
-
-    /// The last node is the end of a match, or nobody can go on from it: it has no edges.
-    pub(crate) fn end_node(&mut self) {
-        let node = self.nodes.last_mut().expect("a node has begun");
-        node.is_terminal = true;
-        node.mover = 0;
-        let first = node.first as usize;
-        self.edges.truncate(first);
-        self.later.truncate(if self.has_later { first } else { 0 });
-        self.ends.truncate(self.bounds.len() - self.n_roles);
-        self.ends.resize(self.bounds.len(), 0);
+        self.spans.push(Span {
+            legal,
+            n_legal: moves.len() as u32,
+            edges: edges as u32,
+            n_edges: n_edges as u32,
+        });
     }
 }
 
-/// Makes room for more. A list that grows is copied to fresh pages, which the system must clear first, all while nobody else can have
-/// the tree: so a small one grows eightfold at a time. What is not written to takes no memory.
-fn make_room<T>(list: &mut Vec<T>, n_more: usize) {
+/// The hash of a state at a depth.
+fn hash(words: &[u64], depth: u32) -> u64 {
+    let start = u64::from(depth).wrapping_add(1);
+    words
+        .iter()
+        .fold(mix(start), |hash, &word| mix(hash ^ word))
+}
+
+pub(super) fn hash_of(nodes: &[Node], words: &[u64], id: NodeId) -> u64 {
+    let node = &nodes[id.idx()];
+    let words = &words[node.first_word as usize..(node.first_word + node.n_words) as usize];
+    hash(words, node.depth)
+}
+
+/// Makes room for more. A list that grows is copied to fresh pages, which the system must clear first: so a small one grows
+/// eightfold at a time. What is not written to takes no memory.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, n_more: usize) {
     const SMALL: usize = 16 << 20;
     if list.capacity() - list.len() < n_more && size_of_val(&list[..]) < SMALL {
         list.reserve_exact(n_more.max(list.len() * 7));
@@ -628,61 +679,87 @@ fn mix(mut x: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn add(tree: &mut Tree, word: u64, depth: u32, n_moves: &[u32]) -> NodeId {
-        let state = State::from_words(Box::new([word]));
-        let node = tree.add_node(Tree::hash(&[word], depth), state, depth);
-        for &n in n_moves {
-            let moves: Vec<MoveId> = (0..n).map(MoveId).collect();
-            tree.add_moves(&moves);
+    impl TreeOptions {
+        /// A tree that keeps everything and makes edges when moves are tried.
+        pub(crate) fn test(n_roles: usize) -> TreeOptions {
+            TreeOptions {
+                n_roles,
+                has_rave: true,
+                has_priors: true,
+                merges: true,
+                is_dense: false,
+                has_wide_moves: false,
+            }
         }
-        node
+
+        /// The same with all edges.
+        pub(crate) fn dense(n_roles: usize) -> TreeOptions {
+            TreeOptions {
+                is_dense: true,
+                ..TreeOptions::test(n_roles)
+            }
+        }
+    }
+
+    /// Adds a node with this number of moves for each role.
+    pub(crate) fn add(tree: &mut Tree, word: u64, depth: u32, n_moves: &[u32]) -> NodeId {
+        let moves: Vec<Vec<MoveId>> = n_moves
+            .iter()
+            .map(|&n| (0..n).map(MoveId).collect())
+            .collect();
+        let legal = |role: usize| &moves[role][..];
+        tree.get_or_insert(&[word], depth, Some(&legal)).0
     }
 
     #[test]
     fn sizes_are_as_promised() {
-        assert_eq!(size_of::<Node>(), 40);
+        assert_eq!(size_of::<Node>(), 20);
         assert_eq!(size_of::<Edge>(), 16);
-        assert_eq!(size_of::<Later>(), 8);
-        assert!(Tree::new(2, false, true).bytes_per_node() <= 64);
+        assert_eq!(size_of::<Span>(), 16);
+        assert_eq!(size_of::<RaveEntry>(), 8);
+        assert!(Tree::new(TreeOptions::test(2)).bytes_per_node() <= 64);
     }
 
     #[test]
     fn a_mean_is_exact_to_a_millionth() {
-        let mut edge = Edge::new(MoveId(0));
+        let mut edge = Edge::NEW;
         for value in [100.0, 0.0, 50.0, 99.9] {
-            edge.add(value);
+            edge.add(1, value);
         }
         assert_eq!(edge.visits, 4);
         assert!((edge.mean() - 62.475).abs() < 1e-6);
         for _ in 0..1_000_000 {
-            edge.add(25.0);
+            edge.add(1, 25.0);
         }
         assert!((edge.mean() - 25.000_149_899).abs() < 1e-5);
-        let mut best = Edge::new(MoveId(0));
-        best.add_max(30.0);
-        best.add_max(20.0);
+        let mut best = Edge::NEW;
+        best.add_max(1, 30.0);
+        best.add_max(1, 20.0);
         assert_eq!((best.visits, best.mean()), (2, 30.0));
     }
 
     #[test]
     fn states_are_merged_within_a_depth_only() {
-        let mut tree = Tree::new(1, false, true);
+        let mut tree = Tree::new(TreeOptions::test(1));
         let node = add(&mut tree, 7, 3, &[1]);
-        assert_eq!(tree.find(Tree::hash(&[7], 3), &[7], 3), Some(node));
-        assert_eq!(tree.find(Tree::hash(&[7], 4), &[7], 4), None);
-        // A hash alone proves nothing.
-        assert_eq!(tree.find(Tree::hash(&[7], 3), &[8], 3), None);
-        let mut plain = Tree::new(1, false, false);
-        add(&mut plain, 7, 3, &[1]);
-        assert_eq!(plain.find(Tree::hash(&[7], 3), &[7], 3), None);
+        assert_eq!(add(&mut tree, 7, 3, &[1]), node);
+        assert_eq!(tree.find(&[7], 3), Some(node));
+        assert_eq!(tree.find(&[7], 4), None);
+        assert_eq!(tree.find(&[8], 3), None);
+        let mut plain = Tree::new(TreeOptions {
+            merges: false,
+            ..TreeOptions::test(1)
+        });
+        assert_ne!(add(&mut plain, 7, 3, &[1]), add(&mut plain, 7, 3, &[1]));
+        assert_eq!(plain.find(&[7], 3), None);
     }
 
     #[test]
     fn a_node_knows_who_chooses() {
-        let mut tree = Tree::new(3, false, true);
+        let mut tree = Tree::new(TreeOptions::test(3));
         let movers = [
             [1, 1, 1],
             [3, 1, 1],
@@ -692,8 +769,10 @@ mod tests {
             [1, 2, 2],
             [2, 2, 2],
         ];
+        let mut word = 0;
         let movers = movers.map(|n_moves| {
-            let node = add(&mut tree, 0, 0, &n_moves);
+            word += 1;
+            let node = add(&mut tree, word, 0, &n_moves);
             tree.mover(node)
         });
         let expected = [Some(0), Some(0), Some(1), Some(2), None, None, None];
@@ -701,22 +780,56 @@ mod tests {
     }
 
     #[test]
+    fn edges_are_made_when_moves_are_tried() {
+        let mut tree = Tree::new(TreeOptions::test(1));
+        let node = add(&mut tree, 0, 0, &[40]);
+        let before = tree.bytes();
+        let mut tried = Vec::new();
+        // From the end, so that moves change places again and again.
+        for n in 0..40_usize {
+            let slot = 39;
+            let mv = tree.legal(node, 0, slot);
+            assert_eq!(tree.try_move(node, 0, slot), n);
+            tree.edges_mut(node, 0)[n].add(1, f64::from(mv.0));
+            tried.push(mv);
+        }
+        assert_eq!(tree.try_move(node, 0, 3), 3, "it has an edge already");
+        let moves: Vec<MoveId> = tree.legal_moves(node, 0).collect();
+        assert_eq!(moves, tried, "tried moves are in the order of their edges");
+        for (edge, mv) in tree.edges(node, 0).iter().zip(&tried) {
+            assert!((edge.mean() - f64::from(mv.0)).abs() < 1e-6);
+        }
+        let mut sorted = tried.clone();
+        sorted.sort_unstable();
+        assert!(sorted.iter().map(|mv| mv.0).eq(0..40));
+        assert_eq!(tree.edge_of(node, 0, tried[17]), Some(17));
+        assert!(tree.bytes() > before);
+        // Room that was left is used again.
+        let n_edges = tree.edges.len();
+        let other = add(&mut tree, 1, 0, &[4]);
+        tree.try_move(other, 0, 0);
+        tree.try_move(other, 0, 1);
+        assert_eq!(tree.edges.len(), n_edges);
+    }
+
+    #[test]
     fn children_are_found_by_the_joint_move() {
-        let mut tree = Tree::new(2, false, true);
+        let mut tree = Tree::new(TreeOptions::dense(2));
         let alone = add(&mut tree, 0, 0, &[1, 3]);
         let both = add(&mut tree, 1, 1, &[2, 3]);
-        assert_eq!(tree.span(both, 1), 6..9);
+        let nobody = add(&mut tree, 2, 1, &[1, 1]);
         let children: Vec<NodeId> = (0..6).map(|k| add(&mut tree, 10 + k, 2, &[1, 1])).collect();
         tree.link(alone, &[0, 2], both);
         assert_eq!(tree.child(alone, &[0, 2]), both);
         assert_eq!(tree.child(alone, &[0, 1]), NodeId::NONE);
-        for (k, &child) in children.iter().enumerate() {
-            let k = k as u32;
-            tree.link(both, &[4 + k / 3, 6 + k % 3], child);
+        assert_eq!(tree.child_by(alone, &[MoveId(0), MoveId(2)]), both);
+        tree.link(nobody, &[0, 0], alone);
+        assert_eq!(tree.child(nobody, &[0, 0]), alone);
+        for (k, &child) in (0..).zip(&children) {
+            tree.link(both, &[k / 3, k % 3], child);
         }
-        for (k, &child) in children.iter().enumerate() {
-            let k = k as u32;
-            assert_eq!(tree.child(both, &[4 + k / 3, 6 + k % 3]), child);
+        for (k, &child) in (0..).zip(&children) {
+            assert_eq!(tree.child(both, &[k / 3, k % 3]), child);
         }
     }
 }

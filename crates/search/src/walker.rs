@@ -48,7 +48,7 @@ impl Walker {
         })
     }
 
-    /// How many steps may pass before somebody looks at the clock: steps of other machines can be slow.
+    /// Steps that may pass between two looks at the clock: steps of other machines can be slow.
     pub(crate) fn patience(&self) -> u32 {
         match self {
             Walker::Scalar { .. } => 32,
@@ -60,6 +60,17 @@ impl Walker {
         match self {
             Walker::Scalar { machine, .. } => machine.load(state),
             Walker::Any { machine, .. } => machine.load(state),
+        }
+    }
+
+    /// Moves to the state with these words.
+    pub(crate) fn load_words(&mut self, words: &[u64]) {
+        match self {
+            Walker::Scalar { machine, .. } => machine.load_words(words),
+            Walker::Any { machine, state } => {
+                state.set_words(words);
+                machine.load(state);
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agon_engine::lanes::{LayoutOptions, Simd};
 use agon_engine::{Game, Goal, JointMove, Machine, MoveId, RoleId, State};
-use agon_search::{Bot, Limits, Preset, Random, Report, StopReason};
+use agon_search::{Bot, Limits, Preset, Random, Report, StopReason, TechniqueAccount};
 
 const TIC_TAC_TOE: &str = include_str!("../../games/games/tic_tac_toe.kif");
 const CONNECT_FOUR: &str = include_str!("../../games/games/connect_four.kif");
@@ -129,7 +129,7 @@ fn check(sheet: &str, players: &[&str], n_playouts: u64, moves: &[&str], good: &
             let mut bot = bot(&game, player, seed);
             let limits = Limits::playouts(n_playouts);
             let decision = bot.think(&state, role, &limits, &mut unwatched);
-            let of = game.move_text(role, decision.of);
+            let of = game.move_text(role, decision.mv);
             assert!(
                 good.contains(&of.as_str()),
                 "{player}, seed {seed}: {of} after {moves:?}"
@@ -194,16 +194,13 @@ fn breakthrough_runs_when_nobody_can_catch() {
 #[test]
 fn batches_find_what_single_simulations_find() {
     let players = [
-        "agon:batch=64,batch_share=4",
-        "cadia-2008:batch=64,batch_share=4",
-        "cadia-2012:batch=200,batch_share=8",
-        "heuristic-combined:batch=64,batch_share=4",
+        "agon:batch=64",
+        "cadia-2008:batch=64",
+        "cadia-2012:batch=200",
+        "heuristic-combined:batch=64",
     ];
     // What these do depends on how threads take turns, so they get more time.
-    let threaded = [
-        "agon:threads=2,batch=64,batch_share=4",
-        "cadia-2008:threads=2",
-    ];
+    let threaded = ["agon:threads=2,batch=64", "cadia-2008:threads=2"];
     let find = |sheet, playouts, moves: &[&str], best: &[&str]| {
         check(sheet, &players, playouts, moves, best);
         check(sheet, &threaded, 3 * playouts, moves, best);
@@ -252,7 +249,7 @@ fn what_is_proven_ends_the_search() {
         let moves = &account.roles[role.idx()];
         let shown = moves
             .iter()
-            .map(|of| (game.move_text(role, of.of), of.bounds));
+            .map(|found| (game.move_text(role, found.mv), found.bounds));
         shown.collect::<HashMap<String, (f64, f64)>>()
     };
     // The one good move is proven to win, or all others to lose, which will do.
@@ -283,7 +280,7 @@ fn a_puzzle_is_solved_and_its_line_followed() {
             let limits = Limits::playouts(20_000);
             let decision = bot.think(&machine.state(), RoleId(0), &limits, &mut unwatched);
             n_playouts.push(decision.report.playouts);
-            let joint = JointMove::new([decision.of]);
+            let joint = JointMove::new([decision.mv]);
             machine.advance(&joint);
             bot.played(&joint, &machine.state());
         }
@@ -311,7 +308,7 @@ fn roshambo_is_not_predictable() {
             let limits = Limits::playouts(200);
             let mut bot = bot(&game, player, seed);
             let decision = bot.think(game.initial_state(), RoleId(0), &limits, &mut unwatched);
-            *counts.entry(decision.of).or_default() += 1;
+            *counts.entry(decision.mv).or_default() += 1;
         }
         let most = counts.values().max().expect("there are moves");
         assert!(*most <= 180, "{player}: {counts:?}");
@@ -378,7 +375,7 @@ fn tic_tac_toe_against_perfect_play_is_never_lost() {
                 let joint =
                     if machine.legal_moves(role).len() > 1 || answers(&game, &state).len() == 1 {
                         let limits = Limits::playouts(1500);
-                        let of = bot.think(&state, role, &limits, &mut unwatched).of;
+                        let of = bot.think(&state, role, &limits, &mut unwatched).mv;
                         let mut answers = answers(&game, &state).into_iter();
                         answers
                             .find(|(joint, _)| joint.of(role) == of)
@@ -415,15 +412,13 @@ fn story(game: &Arc<Game>, player: &str, limits: &Limits) -> String {
         let decision = bot.think(&state, role, limits, &mut unwatched);
         if let Some(mut account) = bot.account() {
             // Times are never the same.
-            account.tree.as_mut().expect("it has a tree").ns_per_level = None;
-            account.notes.retain(|(part, _)| *part != "heuristic");
-            if let Some(heuristic) = &mut account.heuristic {
-                (heuristic.ns_per_state, heuristic.share) = (0.0, 0.0);
-            }
+            let tree = account.tree.as_mut().expect("it has a tree");
+            (tree.ns_per_level, tree.time) = (None, Default::default());
+            account.techniques.retain(|part| part.name() != "heuristic");
             story.push_str(&format!("{account:?}\n"));
         }
         let of = |other: RoleId| match other == role {
-            true => decision.of,
+            true => decision.mv,
             false => machine.legal_moves(other)[0],
         };
         let joint = JointMove::new(RoleId::all(game.n_roles()).map(of).collect::<Vec<_>>());
@@ -470,15 +465,9 @@ fn the_same_seed_gives_the_same_tree_on_any_vectors() {
         (CONNECT_FOUR, "cadia-2009:batch=200"),
         (CONNECT_FOUR, "agon:batch=200,mast_choice=greedy"),
         (CONNECT_FOUR, "heuristic-combined-mast-rave:batch=200"),
-        (SMALL_CHECKERS, "agon:batch=200,fast_updates=100"),
-        (
-            SMALL_CHECKERS,
-            "agon:batch=200,fast_updates=100,mast_choice=greedy",
-        ),
-        (
-            SMALL_CHECKERS,
-            "agon:batch=200,fast_updates=100,fast_ignored=-10",
-        ),
+        (SMALL_CHECKERS, "agon:batch=200"),
+        (SMALL_CHECKERS, "agon:batch=200,mast_choice=greedy"),
+        (SMALL_CHECKERS, "agon:batch=200,fast_ignored=-10"),
     ];
     let limits = Limits::playouts(2000);
     let story_on = |simd: Simd, jit: bool, sheet: &str, player: &str| {
@@ -494,7 +483,7 @@ fn the_same_seed_gives_the_same_tree_on_any_vectors() {
     for (sheet, player) in players {
         let expected = story_on(Simd::Portable, false, sheet, player);
         if sheet == SMALL_CHECKERS {
-            assert!(expected.contains("simulations, active"), "{expected}");
+            assert!(expected.contains("is_active: true"), "{expected}");
         }
         for simd in [Simd::Portable, Simd::Avx2, Simd::Avx512] {
             if simd.is_available() {
@@ -513,19 +502,18 @@ fn weights_of_kinds(game: &Arc<Game>, player: &str, n_playouts: u64) -> HashMap<
     let limits = Limits::playouts(n_playouts);
     let _ = bot.think(game.initial_state(), RoleId(0), &limits, &mut unwatched);
     let account = bot.account().expect("there is a tree");
-    let note = |part: &str| account.notes.iter().find(|note| note.0 == part);
-    assert!(note("batch").is_some_and(|note| note.1.contains("in the lanes")));
-    let words = &note("fast").expect("there are types").1;
-    let own = words
-        .split(';')
-        .next()
-        .and_then(|own| own.rsplit_once(": "));
-    let kinds = own.expect("there is a list").1.split(", ");
-    let kind = |kind: &str| {
-        let (name, weight) = kind.split_once(' ').expect("a name and a weight");
-        (name.to_owned(), weight.parse().expect("it is a number"))
-    };
-    kinds.map(kind).collect()
+    let mut weights = HashMap::new();
+    for technique in account.techniques {
+        match technique {
+            TechniqueAccount::Evaluation(evaluation) => assert!(evaluation.in_lanes > 0),
+            TechniqueAccount::Fast(fast) => {
+                let own = fast.weights.into_iter().next().expect("there is a role");
+                weights.extend(own.into_iter().map(|one| (one.name, one.weight)));
+            }
+            _ => {}
+        }
+    }
+    weights
 }
 
 #[test]
@@ -543,8 +531,8 @@ fn pieces_are_weighed_in_the_lanes_too() {
 fn batches_go_on_to_the_end_of_a_match() {
     // Of random games, so that some states are near their ends: there many playouts end with their first moves.
     let games = [
-        (SMALL_CHECKERS, "agon:batch=300,fast_updates=50"),
-        (SKIRMISH, "agon:batch=300,fast_updates=50"),
+        (SMALL_CHECKERS, "agon:batch=300"),
+        (SKIRMISH, "agon:batch=300"),
         (CONNECT_FOUR, "cadia-2009:batch=300"),
         (CONNECT_FOUR, "heuristic-combined:batch=300"),
         (TIC_TAC_TOE, "ary-amaf:batch=300,solver=yes"),
@@ -580,12 +568,7 @@ fn memory_is_kept_within_its_limit() {
         let account = bot.account().expect("there is a tree");
         let tree = account.tree.expect("there is a tree");
         assert!(tree.bytes <= 1_000_000 && tree.nodes > 1000, "{tree:?}");
-        assert!(
-            account
-                .notes
-                .iter()
-                .any(|(_, words)| words.starts_with("memory ran out"))
-        );
+        assert!(tree.trims > 0);
         let visits: u64 = account.roles[0].iter().map(|of| of.visits).sum();
         assert_eq!(visits, 15_000, "the root forgets nothing");
     }
@@ -663,12 +646,12 @@ fn an_only_move_takes_no_playouts_unless_it_ponders() {
         &Limits::playouts(100),
         &mut unwatched,
     );
-    assert_eq!(game.move_text(RoleId(1), decision.of), "wait");
+    assert_eq!(game.move_text(RoleId(1), decision.mv), "wait");
     assert_eq!(
         (decision.report.playouts, decision.report.stop),
         (0, Some(StopReason::OnlyMove))
     );
-    // Whoever watches hears of it when the batch with the 512th playout is home, and nothing begins after that.
+    // The listener hears of it when the 512th playout is back, and nothing begins after that.
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let limits = Limits {
         stop: Some(Arc::clone(&stop)),
@@ -699,14 +682,18 @@ fn every_technique_shows_itself() {
             &mut unwatched,
         );
         let account = bot.account().expect("there is a tree");
-        account.notes.into_iter().map(|(part, _)| part).collect()
+        account
+            .techniques
+            .iter()
+            .map(TechniqueAccount::name)
+            .collect()
     };
-    assert!(parts("cadia-2007").is_empty());
+    assert_eq!(parts("cadia-2007"), ["batch"].into());
     assert_eq!(
         parts("cadia-2012"),
-        ["cutoff", "fast", "mast", "rave", "urgency"].into()
+        ["batch", "cutoff", "fast", "mast", "rave", "urgency"].into()
     );
-    assert_eq!(parts("ary-amaf"), ["amaf"].into());
+    assert_eq!(parts("ary-amaf"), ["amaf", "batch"].into());
     assert!(parts("agon").contains("solver"));
 }
 
@@ -718,5 +705,5 @@ fn baselines_are_what_they_say() {
     let limits = Limits::playouts(1);
     let mut legal = bot(&game, "legal", 1);
     let decision = legal.think(game.initial_state(), RoleId(0), &limits, &mut unwatched);
-    assert_eq!(game.machine().legal_moves(RoleId(0))[0], decision.of);
+    assert_eq!(game.machine().legal_moves(RoleId(0))[0], decision.mv);
 }

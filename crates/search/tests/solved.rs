@@ -108,7 +108,7 @@ fn check(game: &Arc<Game>, player: &str, n_playouts: u64, moves: &[String]) {
         let preset = Preset::parse(player).expect("it is a player");
         let mut bot = preset.bot(game, seed);
         let decision = bot.think(&state, role, &Limits::playouts(n_playouts), &mut |_| {});
-        let chosen = children.iter().find(|(of, _)| *of == decision.of);
+        let chosen = children.iter().find(|(of, _)| *of == decision.mv);
         let (of, next) = chosen.expect("it is legal");
         let got = perfect(game, &mut *machine, next, &mut known);
         let of = game.move_text(role, *of);
@@ -182,7 +182,7 @@ fn puzzles_are_solved() {
         while !machine.is_terminal() {
             let limits = Limits::playouts(30_000);
             let decision = bot.think(&machine.state(), RoleId(0), &limits, &mut |_| {});
-            let joint = JointMove::new([decision.of]);
+            let joint = JointMove::new([decision.mv]);
             machine.advance(&joint);
             bot.played(&joint, &machine.state());
         }

@@ -12,6 +12,7 @@ use crate::published::{Activity, Column, Cost, Measure, Published, Row};
 use crate::result::MatchResult;
 use crate::statistics::{Estimate, mean_score, median_number};
 use crate::tally::Tally;
+use crate::techniques::Status;
 
 /// A published difference of at least this many points should be visible here, too.
 const LARGE: f64 = 15.0;
@@ -177,11 +178,8 @@ fn measure_cost(cell: &mut Comparison, results: &[&MatchResult]) {
         relative.is_finite().then_some(relative)
     };
     let relatives: Vec<f64> = results.iter().filter_map(relative).collect();
-    let note = |result: &&MatchResult| result.notes[1].get("heuristic").cloned();
-    let notes: Vec<String> = results.iter().filter_map(note).collect();
-    let shares = notes
-        .iter()
-        .filter_map(|note| number_before(note, " % of the time"));
+    let share = |result: &&MatchResult| result.techniques[1].heuristic?.share;
+    let shares = results.iter().filter_map(share).map(|share| 100.0 * share);
     // A player without a heuristic also needs time to get ready.
     let more = |result: &&MatchResult| result.work[1].setup - result.work[0].setup;
     let setups: Vec<f64> = results.iter().map(more).collect();
@@ -204,20 +202,13 @@ fn measure_cost(cell: &mut Comparison, results: &[&MatchResult]) {
     });
 }
 
-/// The number before a unit: 12.5 in `… 12.5 % of the time`.
-fn number_before(words: &str, unit: &str) -> Option<f64> {
-    let (before, _) = words.split_once(unit)?;
-    let start = before.rfind(|c: char| !c.is_ascii_digit() && c != '.');
-    before[start.map_or(0, |at| at + 1)..].parse().ok()
-}
-
 fn activity(extension: &str, results: &[&MatchResult]) -> Activity {
     let mut activity = Activity::default();
     for result in results {
-        match result.notes[0].get(extension).map(String::as_str) {
-            Some(note) if note.starts_with("on") => activity.on += 1,
-            Some(note) if note.starts_with("off") => activity.off += 1,
-            _ => activity.undecided += 1,
+        match result.techniques[0].status(extension) {
+            Some(Status::On) => activity.on += 1,
+            Some(Status::Off) => activity.off += 1,
+            Some(Status::Undecided) | None => activity.undecided += 1,
         }
     }
     activity

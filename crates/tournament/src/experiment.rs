@@ -314,6 +314,8 @@ mod tests {
     use super::*;
     use crate::comparison::{Summary, Verdict};
     use crate::result::tests::result;
+    use crate::techniques::tests::cutoff_with;
+    use crate::techniques::{Heuristic, Status};
 
     const TABLE: &str = r#"
         name = "t"
@@ -345,19 +347,19 @@ mod tests {
         Experiment::read(TABLE).expect("it is a table")
     }
 
-    /// Ten matches with this note, of which the first player wins the first `n_won`.
-    fn results(n_won: u32, note: &str) -> Vec<MatchResult> {
+    /// Ten matches with cutoffs of this status, of which the first player wins the first `n_won`.
+    fn results(n_won: u32, cutoff: Status) -> Vec<MatchResult> {
         let one = |index: u32| {
             let goals = if index < n_won { [100, 0] } else { [0, 100] };
             let mut result = result("a", "b", index, goals);
-            result.notes[0].insert("cutoff".to_owned(), note.to_owned());
+            result.techniques[0].cutoff = Some(cutoff_with(cutoff));
             result
         };
         (0..10).map(one).collect()
     }
 
-    fn verdicts(n_won: u32, note: &str) -> Vec<&'static str> {
-        let results = results(n_won, note);
+    fn verdicts(n_won: u32, cutoff: Status) -> Vec<&'static str> {
+        let results = results(n_won, cutoff);
         let results: Vec<&MatchResult> = results.iter().collect();
         let lists = [results.clone(), results.clone(), results.clone(), results];
         let comparisons = table().compare(&lists);
@@ -393,20 +395,14 @@ mod tests {
     fn verdicts_follow_signs_and_intervals() {
         let same = "same sign and significant";
         assert_eq!(
-            verdicts(10, "on: goals"),
+            verdicts(10, Status::On),
             [same, "opposite sign", "active only here", "no sign"]
         );
+        assert_eq!(verdicts(6, Status::On)[..2], ["same sign", "opposite sign"]);
+        assert_eq!(verdicts(4, Status::On)[..2], ["opposite sign", "same sign"]);
+        assert_eq!(verdicts(5, Status::On)[0], "no sign");
         assert_eq!(
-            verdicts(6, "on: goals")[..2],
-            ["same sign", "opposite sign"]
-        );
-        assert_eq!(
-            verdicts(4, "on: goals")[..2],
-            ["opposite sign", "same sign"]
-        );
-        assert_eq!(verdicts(5, "on: goals")[0], "no sign");
-        assert_eq!(
-            verdicts(5, "off: no")[..3],
+            verdicts(5, Status::Off)[..3],
             ["not active here", "no sign", "N/A as in the paper"]
         );
         assert_eq!(table().compare(&[])[0].verdict, Verdict::NotPlayed);
@@ -414,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_summary_counts() {
-        let results = results(10, "on: goals");
+        let results = results(10, Status::On);
         let results: Vec<&MatchResult> = results.iter().collect();
         let comparisons = table().compare(&[results.clone(), results]);
         let summary = Summary::of(&comparisons);
@@ -448,7 +444,7 @@ mod tests {
 
     #[test]
     fn a_fixed_number_of_matches_is_taken_by_number() {
-        let results = results(10, "");
+        let results = results(10, Status::Undecided);
         let mut backwards: Vec<&MatchResult> = results.iter().rev().collect();
         let first = |results: &[Vec<&MatchResult>], n| -> Vec<Vec<u32>> {
             let first = Experiment::first_matches(results, n);
@@ -472,7 +468,7 @@ mod tests {
 
     #[test]
     fn results_from_anywhere_find_their_cells() {
-        let mut all = results(10, "on");
+        let mut all = results(10, Status::On);
         let mut few = result("a", "b", 99, [0, 100]);
         few.fixture.budget = Budget::Playouts(7);
         all.push(few);
@@ -492,18 +488,23 @@ mod tests {
     }
 
     #[test]
-    fn costs_come_from_times_and_words() {
+    fn costs_come_from_times_and_shares() {
         let text = TABLE
             .replace("\"score\"", "\"cost\"")
             .replace("[60.0, 5.0], [40.0, 11.0]", "[44.6, 67.2], [0.0, 99.3]")
             .replace("\"N/A\", [50.0, 5.0]", "[1.0, 101.0], [2.0, 102.0]");
         let table = Experiment::read(&text).expect("it is a table");
-        let mut results = results(10, "");
+        let mut results = results(10, Status::Undecided);
         for (result, seconds) in results.iter_mut().zip([0.4, 0.5, 0.4, 0.5].iter().cycle()) {
             result.work[1].seconds = *seconds;
             result.work[1].setup = 0.25;
-            let note = "made of 7 gates; 10 states, 37.5 % of the time";
-            result.notes[1].insert("heuristic".to_owned(), note.to_owned());
+            result.techniques[1].heuristic = Some(Heuristic {
+                status: Status::On,
+                gates: 7,
+                states: 10,
+                ns_per_state: 100.0,
+                share: Some(0.375),
+            });
         }
         let results: Vec<&MatchResult> = results.iter().collect();
         let cell = &table.compare(&[results])[0];

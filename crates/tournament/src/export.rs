@@ -269,7 +269,7 @@ impl<W: Write> MoveWriter<W> {
         lines.text(&row.role);
         lines
             .text(if row.seat == 0 { first } else { second })
-            .text(&row.of);
+            .text(&row.mv);
         lines.number(row.legal.map(f64::from));
         lines.whole(row.playouts).whole(row.transitions);
         lines.numbers([Some(row.seconds), row.value]);
@@ -579,7 +579,7 @@ mod tests {
             step: 3,
             role: "x".to_owned(),
             seat: 1,
-            of: "(mark 1, \"2\")".to_owned(),
+            mv: "(mark 1, \"2\")".to_owned(),
             legal: None,
             playouts: 12_345_678,
             transitions: 9,

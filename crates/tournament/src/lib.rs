@@ -14,14 +14,15 @@
 //! **Invariant:** a match with a player that is not there has no result.
 //! **Invariant:** this crate prints nothing; the caller of a run is told about its progress.
 
-mod bout;
 mod budget;
 mod cell;
+mod cell_progress;
 mod comparison;
 mod entrant;
 mod experiment;
 mod export;
 mod lease;
+mod match_runner;
 mod pairs;
 mod plan;
 pub mod plot;
@@ -32,15 +33,16 @@ mod result;
 mod run;
 mod seats;
 mod sprt;
-mod standing;
 pub mod statistics;
 mod store;
 mod table;
 mod tables;
 mod tally;
+mod techniques;
 
 pub use budget::{Budget, BudgetError, BudgetPlan, Several};
 pub use cell::{Cell, Contestants, Sheet, Terms};
+pub use cell_progress::{CellProgress, Ended};
 pub use comparison::{Comparison, Summary, Verdict};
 pub use entrant::{Entrant, EntrantError};
 pub use experiment::{Experiment, ExperimentError, Overrides};
@@ -54,8 +56,8 @@ pub use report::{
 pub use result::{Contestant, Fixture, MatchResult, MoveRow, Work};
 pub use run::{AbsentPlayer, Failure, Outcome, Pace, Progress, run, run_at};
 pub use sprt::{Sprt, SprtVerdict};
-pub use standing::{Ended, Standing};
 pub use store::{Store, StoreError, read_lines, write_lines};
 pub use table::{Format, Kind, Table, wrap};
 pub use tables::tables;
 pub use tally::{Overall, Tally, overall, tallies};
+pub use techniques::{Cutoff, Fast, Heuristic, Status, Techniques};

@@ -2,12 +2,11 @@
 //!
 //! The structs are also the lines of the JSON files, so that results can be kept in a repository.
 
-use std::collections::BTreeMap;
-
 use agon_arena::{FaultCounts, rules_hash};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
+use crate::techniques::Techniques;
 
 /// What identifies a match.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -89,9 +88,9 @@ pub struct MatchResult {
     /// Roles that each player forfeited because it stopped answering. Its score is a loss, whatever the goals are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forfeits: [u32; 2],
-    /// What search techniques reported that tables need.
-    #[serde(default, skip_serializing_if = "is_silent")]
-    pub notes: [BTreeMap<String, String>; 2],
+    /// What search techniques did, as far as tables need it; `notes` in results of version 0.1.0.
+    #[serde(default, alias = "notes", skip_serializing_if = "are_empty")]
+    pub techniques: [Techniques; 2],
     /// Version of Agon.
     pub version: String,
     /// When it ended, in seconds since 1970.
@@ -122,8 +121,8 @@ fn is_default(counts: &[FaultCounts; 2]) -> bool {
     *counts == [FaultCounts::default(); 2]
 }
 
-fn is_silent(notes: &[BTreeMap<String, String>; 2]) -> bool {
-    notes.iter().all(BTreeMap::is_empty)
+fn are_empty(techniques: &[Techniques; 2]) -> bool {
+    techniques.iter().all(Techniques::is_empty)
 }
 
 impl MatchResult {
@@ -156,7 +155,7 @@ pub struct MoveRow {
     pub seat: u8,
     /// The move.
     #[serde(rename = "move")]
-    pub of: String,
+    pub mv: String,
     /// Number of legal moves, if it is known.
     pub legal: Option<u32>,
     /// Playouts.
@@ -172,6 +171,8 @@ pub struct MoveRow {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::techniques::Status;
+    use crate::techniques::tests::cutoff_with;
 
     /// A match of `first` against `second` in a game of two roles.
     pub(crate) fn result(first: &str, second: &str, index: u32, goals: [u8; 2]) -> MatchResult {
@@ -212,7 +213,7 @@ pub(crate) mod tests {
             faults: [0, 0],
             fault_kinds: Default::default(),
             forfeits: [0, 0],
-            notes: Default::default(),
+            techniques: Default::default(),
             version: "0".to_owned(),
             finished: 0,
         }
@@ -221,12 +222,23 @@ pub(crate) mod tests {
     #[test]
     fn a_line_is_read_as_it_was_written() {
         let mut result = result("a", "b", 3, [100, 0]);
-        result.notes[1].insert("cutoff".to_owned(), "on".to_owned());
+        result.techniques[1].cutoff = Some(cutoff_with(Status::On));
         let text = serde_json::to_string(&result).expect("it can be written");
         assert!(text.contains(r#""budget":{"playouts":100}"#), "{text}");
         let read: MatchResult = serde_json::from_str(&text).expect("it can be read");
         assert_eq!(read, result);
         assert_eq!(read.fixture.key(), result.fixture.key());
+    }
+
+    #[test]
+    fn sentences_about_techniques_in_old_lines_are_read() {
+        let plain =
+            serde_json::to_string(&result("a", "b", 3, [100, 0])).expect("it can be written");
+        let notes = r#""notes":[{"cutoff":"off: goals are not stable (4.4); 0 cut"},{}],"version""#;
+        let old = plain.replace(r#""version""#, notes);
+        let read: MatchResult = serde_json::from_str(&old).expect("it can be read");
+        assert_eq!(read.techniques[0].status("cutoff"), Some(Status::Off));
+        assert_eq!(read.techniques[0].status("fast"), None);
     }
 
     #[test]

@@ -18,19 +18,19 @@ use std::time::{Duration, Instant};
 use agon_arena::panic_words;
 use agon_protocol::StopFlag;
 
-use crate::bout::{Absent, Played, play};
 use crate::cell::Cell;
+use crate::cell_progress::CellProgress;
 use crate::lease::{Claim, Owner};
+use crate::match_runner::{Absent, Played, play};
 use crate::queue::{Entry, Job, Queue};
 use crate::result::MatchResult;
-use crate::standing::Standing;
 use crate::store::{Store, StoreError};
 
 /// The progress of a run.
 #[derive(Debug)]
 pub struct Progress<'a> {
     /// The results of each cell.
-    pub standings: &'a [Standing],
+    pub cell_progress: &'a [CellProgress],
     /// Matches with a result that counts.
     pub n_done: usize,
     /// Matches that will count, as far as is known.
@@ -51,7 +51,7 @@ pub struct Progress<'a> {
 #[derive(Debug)]
 pub struct Outcome {
     /// The results of each cell.
-    pub standings: Vec<Standing>,
+    pub cell_progress: Vec<CellProgress>,
     /// Matches that this run has played.
     pub n_played: usize,
     /// Matches that panicked.
@@ -181,7 +181,7 @@ fn collect(
 ) -> Result<(), StoreError> {
     let mut looked = Instant::now();
     let mut n_waiting = 0;
-    let mut has_ended = vec![false; results.standings.len()];
+    let mut has_ended = vec![false; results.cell_progress.len()];
     loop {
         let is_new = match reports.recv_timeout(shared.pace.poll) {
             Ok(report) => {
@@ -196,8 +196,8 @@ fn collect(
             is_changed |= results.look_for_others(shared)?;
             looked = Instant::now();
         }
-        for (cell_idx, standing) in results.standings.iter().enumerate() {
-            if standing.ended().is_some() && !has_ended[cell_idx] {
+        for (cell_idx, progress) in results.cell_progress.iter().enumerate() {
+            if progress.ended().is_some() && !has_ended[cell_idx] {
                 has_ended[cell_idx] = true;
                 shared.queue.drop_cell(cell_idx);
             }
@@ -280,16 +280,16 @@ impl<'a> Shared<'a> {
         }
         let started = Instant::now();
         let played = catch_unwind(AssertUnwindSafe(|| play(cell, job.index, self.stop)));
-        if let Ok(Played::Finished(bout)) = played {
-            let finish = self
-                .store()
-                .finish(&self.owner, addresses, &bout.result, &bout.moves);
+        if let Ok(Played::Finished(finished)) = played {
+            let finish =
+                self.store()
+                    .finish(&self.owner, addresses, &finished.result, &finished.moves);
             let earlier = finish?;
             self.queue.finish(&entry);
             return Ok(Some(Report::Result {
                 job,
                 played: earlier.is_none().then(|| started.elapsed()),
-                result: Box::new(earlier.unwrap_or(bout.result)),
+                result: Box::new(earlier.unwrap_or(finished.result)),
             }));
         }
         self.store().release(&self.owner, &key, addresses)?;
@@ -327,7 +327,7 @@ impl<'a> Shared<'a> {
 /// The results of a run so far.
 struct Results<'a> {
     cells: &'a [Cell],
-    standings: Vec<Standing>,
+    cell_progress: Vec<CellProgress>,
     /// Matches without a result, by key.
     missing: HashMap<String, Job>,
     n_played: usize,
@@ -346,13 +346,13 @@ struct Results<'a> {
 impl<'a> Results<'a> {
     /// Reads the results that are in the store.
     fn load(cells: &'a [Cell], store: &Store) -> Result<Results<'a>, StoreError> {
-        let mut standings: Vec<Standing> = cells.iter().map(Standing::new).collect();
+        let mut cell_progress: Vec<CellProgress> = cells.iter().map(CellProgress::new).collect();
         let mut missing = HashMap::new();
-        for (cell_idx, (cell, standing)) in cells.iter().zip(&mut standings).enumerate() {
+        for (cell_idx, (cell, progress)) in cells.iter().zip(&mut cell_progress).enumerate() {
             for index in 0..cell.terms.n_matches {
                 let key = cell.fixture(index).key();
                 match store.get(&key)? {
-                    Some(result) => standing.put(cell, result),
+                    Some(result) => progress.put(cell, result),
                     None => {
                         missing.insert(key, Job { cell_idx, index });
                     }
@@ -362,7 +362,7 @@ impl<'a> Results<'a> {
         Ok(Results {
             times: vec![(0, Duration::ZERO); cells.len()],
             cells,
-            standings,
+            cell_progress,
             missing,
             n_played: 0,
             failures: Vec::new(),
@@ -376,9 +376,9 @@ impl<'a> Results<'a> {
     /// The missing matches, round by round over all cells, with the remote players of each.
     fn missing_jobs(&self) -> Vec<(Job, Vec<String>)> {
         let mut jobs = Vec::new();
-        for (cell_idx, (cell, standing)) in self.cells.iter().zip(&self.standings).enumerate() {
+        for (cell_idx, (cell, progress)) in self.cells.iter().zip(&self.cell_progress).enumerate() {
             let addresses: Vec<String> = cell.addresses().map(str::to_owned).collect();
-            for index in (0..cell.terms.n_matches).filter(|index| standing.is_missing(*index)) {
+            for index in (0..cell.terms.n_matches).filter(|index| progress.is_missing(*index)) {
                 let round = index / cell.round_len();
                 jobs.push((round, Job { cell_idx, index }, addresses.clone()));
             }
@@ -416,7 +416,7 @@ impl<'a> Results<'a> {
     fn put(&mut self, job: Job, result: MatchResult) {
         self.missing.remove(&result.fixture.key());
         self.last = Some(job.cell_idx);
-        self.standings[job.cell_idx].put(&self.cells[job.cell_idx], result);
+        self.cell_progress[job.cell_idx].put(&self.cells[job.cell_idx], result);
     }
 
     /// Takes results that other processes have stored; whether there were any.
@@ -444,11 +444,11 @@ impl<'a> Results<'a> {
     }
 
     fn tell(&self, watch: &mut dyn FnMut(&Progress<'_>), n_threads: usize, n_elsewhere: usize) {
-        let counted = self.standings.iter().map(Standing::n_counted);
+        let counted = self.cell_progress.iter().map(CellProgress::n_counted);
         watch(&Progress {
-            standings: &self.standings,
+            cell_progress: &self.cell_progress,
             n_done: counted.sum(),
-            n_wanted: self.standings.iter().map(Standing::n_wanted).sum(),
+            n_wanted: self.cell_progress.iter().map(CellProgress::n_wanted).sum(),
             n_played: self.n_played,
             left: self.left(n_threads),
             last: self.last,
@@ -464,27 +464,32 @@ impl<'a> Results<'a> {
         if n == 0 {
             return None;
         }
-        let cell_time = |(standing, (n_here, time)): (&Standing, &(u32, Duration))| {
-            let missing = standing.n_wanted() - standing.n_counted();
+        let cell_time = |(progress, (n_here, time)): (&CellProgress, &(u32, Duration))| {
+            let missing = progress.n_wanted() - progress.n_counted();
             let mean = match n_here {
                 0 => all / n,
                 n_here => *time / *n_here,
             };
             mean * missing as u32
         };
-        let left: Duration = self.standings.iter().zip(&self.times).map(cell_time).sum();
+        let left: Duration = self
+            .cell_progress
+            .iter()
+            .zip(&self.times)
+            .map(cell_time)
+            .sum();
         Some(left / n_threads.max(1) as u32)
     }
 
     fn into_outcome(self) -> Outcome {
         let n_missing = |player: &str| {
-            let cells = self.cells.iter().zip(&self.standings);
+            let cells = self.cells.iter().zip(&self.cell_progress);
             let of_player = cells.filter(|(cell, _)| {
                 let players = cell.fixture(0).players;
                 players.iter().any(|one| one.name == player)
             });
             of_player
-                .map(|(_, standing)| standing.n_wanted() - standing.n_counted())
+                .map(|(_, progress)| progress.n_wanted() - progress.n_counted())
                 .sum()
         };
         let absent = self.absent.iter().map(|(player, cause)| AbsentPlayer {
@@ -495,7 +500,7 @@ impl<'a> Results<'a> {
         });
         Outcome {
             absent: absent.filter(|absent| absent.n_missing > 0).collect(),
-            standings: self.standings,
+            cell_progress: self.cell_progress,
             n_played: self.n_played,
             failures: self.failures,
         }
@@ -510,7 +515,7 @@ mod tests {
     use crate::sprt::Sprt;
 
     fn goals(outcome: &Outcome) -> Vec<Vec<Option<u8>>> {
-        let results = outcome.standings.iter().flat_map(Standing::counted);
+        let results = outcome.cell_progress.iter().flat_map(CellProgress::counted);
         results
             .map(|result: &MatchResult| result.goals.clone())
             .collect()
@@ -557,7 +562,7 @@ mod tests {
         cell.terms.sprt = Some(Sprt::of_sign(100.0, 0));
         let cells = [cell];
         let outcome = play_on(&cells, &mut store, 2);
-        let counted = outcome.standings[0].counted().len();
+        let counted = outcome.cell_progress[0].counted().len();
         assert!(counted < 300, "{counted} matches");
         assert_eq!(play_on(&cells, &mut store, 1).n_played, 0);
         let mut fresh = Store::in_memory().expect("there is memory");
@@ -600,9 +605,9 @@ mod tests {
         assert_eq!((outcome.n_played, outcome.failures.len()), (4, 0));
         assert_eq!(store.n_matches().expect("it is read"), 4);
         let ended: Vec<bool> = outcome
-            .standings
+            .cell_progress
             .iter()
-            .map(|standing| standing.ended().is_some())
+            .map(|progress| progress.ended().is_some())
             .collect();
         assert_eq!(ended, [false, true, false]);
     }

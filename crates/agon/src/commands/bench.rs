@@ -29,6 +29,7 @@ use crate::sheet::Sheet;
 use crate::signature::signature;
 
 mod lanes;
+mod search;
 mod table;
 
 use lanes::LanesRun;
@@ -68,6 +69,8 @@ Examples:
   agon bench connect_four --compare --engine lanes
   agon bench connect_four --engine lanes --without phases
   agon bench --setup-only --games sheets --json
+  agon bench --search
+  agon bench --search chess othello --evaluator none --json
   agon bench --signature
   agon bench --gdl-perf my_game.kif result.properties 10"
 )]
@@ -90,9 +93,9 @@ pub(crate) struct Args {
     /// What the lanes engine returns
     #[arg(long, value_enum, default_value = "sums")]
     work: Work,
-    /// Seconds to play each game on each engine
-    #[arg(long, value_name = "S", default_value_t = 1.0)]
-    seconds: f64,
+    /// Seconds to play each game on each engine [default: 1], or to search it [default: 2]
+    #[arg(long, value_name = "S", value_parser = crate::commands::search::seconds)]
+    seconds: Option<f64>,
     /// Only measure how long a game takes to set up
     #[arg(long)]
     setup_only: bool,
@@ -114,12 +117,29 @@ pub(crate) struct Args {
     /// Print the fingerprint of the search: a number that changes if and only if the search behaves differently
     #[arg(long, conflicts_with_all = ["games", "directory", "compare", "gdl_perf", "setup_only"])]
     signature: bool,
+    /// Measure how much of the engine's speed arrives in a search from the initial state [default: twelve games]
+    #[arg(long, conflicts_with_all = ["engine", "directory", "compare", "gdl_perf", "setup_only", "signature"])]
+    search: bool,
+    /// Preset that searches [default: agon:threads=1]
+    #[arg(long, value_name = "PLAYER", requires = "search")]
+    player: Option<String>,
+    /// How the search evaluates leaves: rollouts, or none, which measures the tree alone
+    #[arg(long, value_name = "NAME", requires = "search")]
+    evaluator: Option<String>,
+    /// Threads of the search [default: 1]
+    #[arg(long, value_name = "N", requires = "search")]
+    threads: Option<u32>,
     /// Print one JSON object per game and engine
     #[arg(long)]
     json: bool,
 }
 
 impl Args {
+    /// Seconds per game and engine.
+    fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(1.0)
+    }
+
     /// The engines to measure.
     fn engines(&self) -> Vec<EngineArg> {
         match self.engine {
@@ -270,6 +290,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         writeln!(stdout().lock(), "{}", signature()?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if args.search {
+        return search::run(args);
+    }
     if let Some([file, out, seconds]) = args.gdl_perf.as_deref() {
         return gdl_perf(args, file, out, seconds);
     }
@@ -365,7 +388,7 @@ fn bench_process(
     let mut command = Command::new(program);
     command.arg("bench").arg(sheet).arg("--json");
     command.args(["--engine", engine.name(), "--work", args.work.name()]);
-    command.args(["--seconds", &args.seconds.to_string()]);
+    command.args(["--seconds", &args.seconds().to_string()]);
     command.args(["--seed", &args.seed.to_string()]);
     command.args(["--setup-limit", &args.setup_limit.to_string()]);
     command.args(["--simd", args.simd.name()]);
@@ -411,7 +434,7 @@ fn measure(
     }
     for _ in 0..n_turns {
         for (_, tally, runner) in &mut runs {
-            tally.play(runner, args.seconds / f64::from(n_turns));
+            tally.play(runner, args.seconds() / f64::from(n_turns));
         }
     }
     for (idx, tally, _) in runs {
@@ -425,6 +448,11 @@ fn measure(
 
 /// Random games per second that the lanes engine plays on this thread.
 pub(crate) fn lanes_rate(grounded: &Arc<Grounded>, seconds: f64) -> f64 {
+    lanes_play(grounded, seconds).playouts_per_s
+}
+
+/// Random games of the lanes engine on this thread.
+fn lanes_play(grounded: &Arc<Grounded>, seconds: f64) -> Played {
     let program = Arc::clone(grounded.lanes_program());
     let lanes = LanesRun::new(grounded, program, Work::Sums, 1);
     let n_roles = grounded.program().roles.len();
@@ -435,7 +463,7 @@ pub(crate) fn lanes_rate(grounded: &Arc<Grounded>, seconds: f64) -> f64 {
     };
     let mut tally = Tally::new(n_roles);
     tally.play(&mut runner, seconds);
-    tally.finish().playouts_per_s
+    tally.finish()
 }
 
 /// How many transitions per second one engine makes for each one of another.

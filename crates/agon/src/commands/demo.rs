@@ -269,7 +269,7 @@ impl<'a> Match<'a> {
             };
             let seat = &mut self.seats[idx];
             let decision = seat.bot.think(&state, seat.role, &limits, &mut |_| {});
-            moves[idx] = decision.of;
+            moves[idx] = decision.mv;
             seat.expects = decision.report.value;
         }
         Some(JointMove::new(moves))

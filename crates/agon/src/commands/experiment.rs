@@ -16,8 +16,8 @@ use std::sync::Arc;
 use agon_arena::rules_hash;
 use agon_gdl::Limits;
 use agon_tournament::{
-    Budget, BudgetPlan, Comparison, Experiment, Format, MatchResult, Outcome, Overrides, Row,
-    Sheet, Sprt, Standing, Summary, comparison_table, plot, tables, wrap, write_comparisons,
+    Budget, BudgetPlan, CellProgress, Comparison, Experiment, Format, MatchResult, Outcome,
+    Overrides, Row, Sheet, Sprt, Summary, comparison_table, plot, tables, wrap, write_comparisons,
 };
 use anyhow::{Context, bail};
 use serde_json::json;
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         None => {
             let outcome = args.play(&experiment, &overrides)?;
-            let counted = outcome.standings.iter().map(Standing::counted);
+            let counted = outcome.cell_progress.iter().map(CellProgress::counted);
             let counted: Vec<Vec<&MatchResult>> = counted.collect();
             let fixed = experiment.fixed.filter(|_| overrides.sprt.is_some());
             let samples = Samples::new(&experiment, &counted, fixed);

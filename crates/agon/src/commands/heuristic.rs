@@ -23,7 +23,7 @@ use cpu_time::ThreadTime;
 use serde_json::{Map, Value, json};
 
 use crate::commands::bench::{stem, title};
-use crate::commands::search::follow;
+use crate::commands::search::{follow, heuristic_cost};
 use crate::sheet::Sheet;
 
 /// How many moves are listed without `--all`.
@@ -215,7 +215,8 @@ fn costs(
         let report = bot.think(state, role, &limits, &mut |_| {}).report;
         let seconds = started.elapsed().as_secs_f64().max(1e-9);
         let pace = seconds / report.playouts.max(1) as f64;
-        let cost = bot.account().and_then(|account| account.heuristic);
+        let account = bot.account();
+        let cost = account.as_ref().and_then(heuristic_cost).cloned();
         Ok((seconds, pace, cost))
     };
     let mut costs = Vec::new();

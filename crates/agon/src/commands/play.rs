@@ -409,7 +409,7 @@ impl Session<'_> {
             let legal = self.machine.legal_moves(*role);
             moves[role.idx()] = match legal {
                 [only] => *only,
-                _ => self.think(&mut **bot, *role, &self.names[role.idx()]).of,
+                _ => self.think(&mut **bot, *role, &self.names[role.idx()]).mv,
             };
         }
         self.bots = bots;

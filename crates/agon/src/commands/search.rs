@@ -15,13 +15,17 @@ use agon_engine::{Game, JointMove, MoveId, RoleId, State};
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
 use agon_protocol::Term;
-use agon_search::{Account, Bot, Decision, Limits, MoveAccount, Preset, Report};
+use agon_search::{
+    Account, Bot, Decision, FeatureWeight, HeuristicAccount, Limits, MoveAccount, Preset, Report,
+    Status, TechniqueAccount,
+};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
 use crate::commands::bench::{SimdArg, stem, title};
 use crate::commands::heuristic::truth_text;
 use crate::sheet::Sheet;
+use crate::words;
 
 /// Seconds to search by default.
 const SECONDS: f64 = 5.0;
@@ -77,7 +81,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if seconds > 0.0 && seconds <= 1e8 {
         Ok(seconds)
@@ -247,7 +251,7 @@ impl Found {
         let roles = || RoleId::all(game.n_roles());
         let mut root = Map::new();
         for (role, moves) in roles().zip(&self.account.roles) {
-            let moves = moves.iter().map(|mv| move_json(&text(role, mv.of), mv));
+            let moves = moves.iter().map(|mv| move_json(&text(role, mv.mv), mv));
             root.insert(game.role_name(role), moves.collect());
         }
         let joint = |joint: &JointMove| -> Value {
@@ -255,12 +259,15 @@ impl Found {
                 .map(|role| Value::from(text(role, joint.of(role))))
                 .collect()
         };
-        let notes: Map<String, Value> = self
-            .account
-            .notes
-            .iter()
-            .map(|(part, words)| ((*part).to_owned(), Value::from(words.as_str())))
+        let notes = self.notes(game).into_iter();
+        let notes: Map<String, Value> = notes
+            .map(|(technique, words)| (technique.to_owned(), words.into()))
             .collect();
+        let techniques = self.account.techniques.iter();
+        let techniques: Map<String, Value> = techniques
+            .map(|technique| (technique.name().to_owned(), technique_json(technique)))
+            .collect();
+        let heuristic = heuristic_cost(&self.account);
         let tree = self.account.tree;
         json!({
             "game": name,
@@ -277,12 +284,13 @@ impl Found {
             "tree_bytes": tree.map(|tree| tree.bytes),
             "tree_depth": tree.map(|tree| tree.deepest),
             "tree_ns_per_level": tree.and_then(|tree| tree.ns_per_level),
-            "heuristic_states": self.account.heuristic.map(|cost| cost.states),
-            "heuristic_ns_per_state": self.account.heuristic.map(|cost| cost.ns_per_state),
-            "heuristic_share": self.account.heuristic.map(|cost| cost.share),
+            "heuristic_states": heuristic.map(|cost| cost.states),
+            "heuristic_ns_per_state": heuristic.map(|cost| cost.ns_per_state),
+            "heuristic_share": heuristic.map(|cost| cost.share),
             "root": root,
             "line": self.account.line.iter().map(joint).collect::<Vec<_>>(),
             "notes": notes,
+            "techniques": techniques,
         })
     }
 
@@ -298,7 +306,7 @@ impl Found {
             self.table(out, notation, &game.role_name(role), role, moves, args.all)?;
         }
         self.line(out, game, notation, state)?;
-        self.summary(out)?;
+        self.summary(out, game)?;
         Ok(())
     }
 
@@ -320,7 +328,7 @@ impl Found {
             );
         }
         let columns = Columns::of(moves);
-        let legal: Vec<MoveId> = moves.iter().map(|account| account.of).collect();
+        let legal: Vec<MoveId> = moves.iter().map(|account| account.mv).collect();
         let choices = notation.choices(role, &legal);
         let texts: Vec<&str> = legal.iter().filter_map(|&mv| choices.text(mv)).collect();
         let width = texts
@@ -332,9 +340,9 @@ impl Found {
         writeln!(out, "\n  {name:width$}  {}", columns.head())?;
         let n_visits: u64 = moves.iter().map(|mv| mv.visits).sum();
         let n_rows = if shows_all { moves.len() } else { MOST_ROWS };
-        let is_shown = |(idx, mv): &(usize, &MoveAccount)| *idx < n_rows || mv.of == best;
+        let is_shown = |(idx, mv): &(usize, &MoveAccount)| *idx < n_rows || mv.mv == best;
         for (idx, mv) in moves.iter().enumerate().filter(is_shown) {
-            let mark = if mv.of == best { '*' } else { ' ' };
+            let mark = if mv.mv == best { '*' } else { ' ' };
             let row = columns.row(mv, n_visits);
             writeln!(
                 out,
@@ -369,7 +377,7 @@ impl Found {
         writeln!(out, "\nexpected  {}", words.join(", "))
     }
 
-    fn summary(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn summary(&self, out: &mut impl Write, game: &Game) -> std::io::Result<()> {
         let report = &self.report;
         let stop = report
             .stop
@@ -395,11 +403,89 @@ impl Found {
                 tree.mean_playout
             )?;
         }
-        for (part, words) in &self.account.notes {
-            writeln!(out, "{part:<9} {words}")?;
+        for (technique, words) in self.notes(game) {
+            writeln!(out, "{technique:<9} {words}")?;
         }
         Ok(())
     }
+
+    /// What each technique did, in words.
+    fn notes(&self, game: &Game) -> Vec<(&'static str, String)> {
+        let techniques = self.account.techniques.iter();
+        let mut notes: Vec<(&'static str, String)> = techniques
+            .map(|account| {
+                let words = words::technique(account, &|role| game.role_name(role));
+                (account.name(), words)
+            })
+            .collect();
+        let trims = self.account.tree.as_ref().and_then(words::trims);
+        notes.extend(trims.map(|words| ("tree", words)));
+        notes
+    }
+}
+
+/// What the heuristic from the rules cost, if the game has one and the player uses it.
+pub(crate) fn heuristic_cost(account: &Account) -> Option<&HeuristicAccount> {
+    account
+        .techniques
+        .iter()
+        .find_map(|technique| match technique {
+            TechniqueAccount::Heuristic(heuristic) if heuristic.gates.is_ok() => Some(heuristic),
+            _ => None,
+        })
+}
+
+/// Whether a technique is at work, and numbers of those that have some.
+fn technique_json(technique: &TechniqueAccount) -> Value {
+    let mut object = match technique {
+        TechniqueAccount::Mast(mast) => json!({ "moves": mast.moves }),
+        TechniqueAccount::Nst(nst) => json!({ "n_grams": nst.n_grams }),
+        TechniqueAccount::Fast(fast) => {
+            let weights = |features: &Vec<FeatureWeight>| -> Map<String, Value> {
+                let features = features.iter();
+                features
+                    .map(|feature| (feature.name.clone(), feature.weight.into()))
+                    .collect()
+            };
+            let roles: Vec<_> = fast.weights.iter().map(weights).collect();
+            json!({ "simulations": fast.simulations, "weights": roles })
+        }
+        TechniqueAccount::Heuristic(heuristic) => json!({
+            "gates": heuristic.gates.as_ref().ok(),
+            "states": heuristic.states,
+            "ns_per_state": heuristic.ns_per_state,
+            "share": heuristic.share,
+        }),
+        TechniqueAccount::Rave(rave) => json!({ "weight": rave.weight, "k": rave.k }),
+        TechniqueAccount::Cutoff(cutoff) => json!({ "steps": cutoff.steps, "cuts": cutoff.cuts }),
+        TechniqueAccount::Solver(solver) => {
+            json!({ "proofs": solver.proofs, "bounds": solver.bounds })
+        }
+        TechniqueAccount::Sweep(sweep) => json!({
+            "width": sweep.width,
+            "is_done": sweep.is_done,
+            "is_complete": sweep.is_complete,
+            "best": sweep.best,
+        }),
+        TechniqueAccount::Evaluation(evaluation) => json!({
+            "in_lanes": evaluation.in_lanes,
+            "one_by_one": evaluation.one_by_one,
+            "threads": evaluation.threads,
+            "panics": evaluation.panics,
+        }),
+        TechniqueAccount::Contest(contest) => json!({
+            "chosen": contest.chosen,
+            "matches": contest.matches,
+        }),
+        _ => json!({}),
+    };
+    object["status"] = match technique.status() {
+        Status::On => "on",
+        Status::Off => "off",
+        Status::Undecided => "undecided",
+    }
+    .into();
+    object
 }
 
 fn move_json(text: &str, mv: &MoveAccount) -> Value {
@@ -502,7 +588,7 @@ fn think(
             let best = report
                 .moves
                 .first()
-                .map(|best| format!("{} {:.1}", notation.text(role, best.of), best.mean));
+                .map(|best| format!("{} {:.1}", notation.text(role, best.mv), best.mean));
             eprint!(
                 "\r\x1b[K{} playouts  {}",
                 report.playouts,
@@ -550,20 +636,19 @@ fn plain_account(legal: &[Vec<MoveId>], decisions: &[(RoleId, Decision)]) -> Acc
         best: legal.iter().map(|moves| moves[0]).collect(),
         line: Vec::new(),
         tree: None,
-        heuristic: None,
-        notes: Vec::new(),
+        techniques: Vec::new(),
     };
     for (idx, moves) in legal.iter().enumerate() {
         let decision = decisions.iter().find(|(role, _)| role.idx() == idx);
         let weighed = decision.map_or(&[][..], |(_, decision)| &decision.report.moves);
         if let Some((_, decision)) = decision {
-            account.best[idx] = decision.of;
+            account.best[idx] = decision.mv;
         }
-        let known = |mv: MoveId| weighed.iter().find(|one| one.of == mv);
+        let known = |mv: MoveId| weighed.iter().find(|one| one.mv == mv);
         let mut rows: Vec<MoveAccount> = moves
             .iter()
             .map(|&mv| MoveAccount {
-                of: mv,
+                mv,
                 visits: known(mv).map_or(0, |one| one.visits),
                 mean: known(mv).map_or(0.0, |one| one.mean),
                 value: known(mv).map_or(0.0, |one| one.mean),

@@ -16,7 +16,7 @@ use agon_gdl::Limits;
 use agon_ground::GroundLimits;
 use agon_protocol::StopFlag;
 use agon_tournament::{
-    AbsentPlayer, Budget, Cell, Ended, Format, Outcome, Plan, Sheet, Standing, Store, Tally,
+    AbsentPlayer, Budget, Cell, CellProgress, Ended, Format, Outcome, Plan, Sheet, Store, Tally,
     run as play, write_cells,
 };
 use anyhow::Context;
@@ -222,9 +222,9 @@ fn absence_words(absent: &AbsentPlayer) -> String {
 /// 1 if matches are missing.
 pub(crate) fn exit_code(outcome: &Outcome) -> ExitCode {
     let is_complete = outcome
-        .standings
+        .cell_progress
         .iter()
-        .all(|standing| standing.ended().is_some());
+        .all(|cell| cell.ended().is_some());
     ExitCode::from(u8::from(!is_complete))
 }
 
@@ -254,19 +254,23 @@ fn warn_of_clocks(cells: &[Cell]) {
 }
 
 fn print(outcome: &Outcome, output: Output) -> anyhow::Result<()> {
-    let tally = |standing: &Standing| Tally::of(&standing.counted()).map(Tally::without_times);
-    let tallies: Vec<Tally> = outcome.standings.iter().filter_map(tally).collect();
+    let tally = |cell: &CellProgress| Tally::of(&cell.counted()).map(Tally::without_times);
+    let tallies: Vec<Tally> = outcome.cell_progress.iter().filter_map(tally).collect();
     let mut out = stdout().lock();
     match output {
         Output::Json => return print_json(&mut out, &tallies),
         Output::Csv => return Ok(write_cells(&tallies, &mut out)?),
         Output::Tables(format) => print_tables(&mut out, &tallies, format)?,
     }
-    let counted: usize = outcome.standings.iter().map(Standing::n_counted).sum();
-    let is_early = |standing: &&Standing| matches!(standing.ended(), Some(Ended::Sprt(_)));
-    let n_early = outcome.standings.iter().filter(is_early).count();
+    let counted: usize = outcome
+        .cell_progress
+        .iter()
+        .map(CellProgress::n_counted)
+        .sum();
+    let is_early = |cell: &&CellProgress| matches!(cell.ended(), Some(Ended::Sprt(_)));
+    let n_early = outcome.cell_progress.iter().filter(is_early).count();
     if n_early > 0 {
-        let n_cells = outcome.standings.len();
+        let n_cells = outcome.cell_progress.len();
         writeln!(
             out,
             "{n_early} of {n_cells} cells ended early, with a result of the sequential test"

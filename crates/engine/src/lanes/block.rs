@@ -98,7 +98,7 @@ impl Block {
             ticket: Ticket::new(job),
             n_left: n_playouts,
         };
-        self.queues[phase].push(entry, job.state.words());
+        self.queues[phase].push(entry, job.state);
         self.n_queued += u64::from(n_playouts);
     }
 

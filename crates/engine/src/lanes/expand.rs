@@ -4,21 +4,25 @@
 
 #![expect(unsafe_code, reason = "kernels run on rows by pointer")]
 
+use super::block::bits;
 use super::group::matrix;
 use super::kernel::Simd;
 use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
 use super::step::run_segments;
 use super::transpose::{LANES, rows_to_states, states_to_rows};
 use super::vector::Rows;
-use crate::state::{Goal, MoveId, RoleId, State};
+use crate::state::{Goal, MoveId, RoleId};
 
 /// Scratch memory for single states.
 pub(super) struct Workbench {
     rows: Rows,
     sides: Vec<Option<Rows>>,
     states: Vec<u64>,
-    /// Legal moves of the current state, by role.
+    /// Per lane and role: the legal moves of the states at hand.
     legal: Vec<Vec<MoveId>>,
+    /// The states of a call, grouped by phase, and where the states of each phase end.
+    order: Vec<u32>,
+    ends: Vec<u32>,
     n_words: usize,
 }
 
@@ -75,123 +79,169 @@ impl Workbench {
             rows: Rows::new(0, n_words),
             sides: program.phases.iter().map(|_| None).collect(),
             states: Vec::new(),
-            legal: vec![Vec::new(); program.n_roles],
+            legal: vec![Vec::new(); program.n_roles * n_words * 64],
+            order: Vec::new(),
+            ends: Vec::new(),
             n_words,
         }
     }
 
+    /// Looks at `n_states` states, whose words follow each other.
     pub(super) fn expand(
         &mut self,
         program: &LanesProgram,
-        states: &[&State],
+        n_states: usize,
+        words: &[u64],
         mut see: impl FnMut(usize, &Expanded<'_>),
     ) {
-        for (phase_idx, batch) in self.batches(program, states) {
-            let phase = &program.phases[phase_idx];
-            self.load(program, states, &batch);
-            self.run(program, &phase.play);
-            if let Some(side) = &phase.goals.side {
-                let n_words = self.n_words;
-                let to = self.sides[phase_idx].get_or_insert_with(|| matrix(side.n_rows, n_words));
-                for &(from, row) in &side.park {
-                    let from = &self.rows.words()[from as usize * n_words..][..n_words];
-                    to.words_mut()[row as usize * n_words..][..n_words].copy_from_slice(from);
-                }
-                run_on(program, &side.code, to);
-            }
-            for (place, &state) in batch.iter().enumerate() {
-                let (word, lane) = (place / 64, place % 64);
-                for (moves, legal) in phase.roles.iter().zip(&mut self.legal) {
-                    legal.clear();
-                    let is_on = |row: u32| {
-                        self.rows.words()[row as usize * self.n_words + word] >> lane & 1 == 1
-                    };
-                    match moves {
-                        RoleMoves::None => {}
-                        RoleMoves::Only(only, row) => {
-                            if row.is_none_or(is_on) {
-                                legal.push(*only);
-                            }
-                        }
-                        RoleMoves::Choice(choice) => {
-                            let all = choice.moves.iter().zip(&choice.leaves.legal);
-                            legal.extend(all.filter(|(_, row)| is_on(**row)).map(|(mv, _)| *mv));
-                        }
-                    }
-                }
+        self.sort_by_phase(program, n_states, words);
+        let (order, n_lanes) = (std::mem::take(&mut self.order), self.n_words * 64);
+        for (phase_idx, phase) in program.phases.iter().enumerate() {
+            for batch in order[self.of_phase(phase_idx)].chunks(n_lanes) {
+                self.load(program, words, batch);
+                self.run(program, &phase.play);
+                self.read_goals(program, phase_idx);
+                self.read_legal(phase, batch.len());
                 let goals = match &self.sides[phase_idx] {
                     Some(side) if phase.goals.side.is_some() => side.words(),
                     _ => self.rows.words(),
                 };
-                let terminal = self.rows.words()[phase.terminal as usize * self.n_words + word];
-                see(
-                    state,
-                    &Expanded {
-                        legal: &self.legal,
-                        is_terminal: terminal >> lane & 1 == 1,
-                        phase,
-                        goals,
-                        n_words: self.n_words,
-                        word,
-                        lane,
-                    },
-                );
+                let terminal = &self.rows.words()[phase.terminal as usize * self.n_words..];
+                for (place, &state) in batch.iter().enumerate() {
+                    let (word, lane) = (place / 64, place % 64);
+                    let legal = place * program.n_roles..(place + 1) * program.n_roles;
+                    see(
+                        state as usize,
+                        &Expanded {
+                            legal: &self.legal[legal],
+                            is_terminal: terminal[word] >> lane & 1 == 1,
+                            phase,
+                            goals,
+                            n_words: self.n_words,
+                            word,
+                            lane,
+                        },
+                    );
+                }
             }
         }
+        self.order = order;
     }
 
-    pub(super) fn advance(
-        &mut self,
-        program: &LanesProgram,
-        states: &[&State],
-        joint_moves: &[&[MoveId]],
-        mut see: impl FnMut(usize, &[u64]),
-    ) {
-        for (phase_idx, batch) in self.batches(program, states) {
-            let phase = &program.phases[phase_idx];
-            self.load(program, states, &batch);
-            for (role, moves) in phase.roles.iter().enumerate() {
-                self.set_moves(moves, |place| joint_moves[batch[place]][role], batch.len());
-            }
-            self.run(program, &phase.play);
-            self.run(program, &phase.next);
-            self.step(phase);
-            let n = program.n_state_words;
-            let next = &program.phases[(phase_idx + 1) % program.phases.len()];
-            for word in 0..batch.len().div_ceil(64) {
-                self.states.resize(64 * n, 0);
-                let bases = &self.rows.words()[FIRST_BASE as usize * self.n_words..];
-                rows_to_states(program, bases, self.n_words, word, &mut self.states);
-                for (lane, &state) in batch[word * 64..].iter().take(64).enumerate() {
-                    let words = &mut self.states[lane * n..(lane + 1) * n];
-                    words
-                        .iter_mut()
-                        .zip(&next.fixed)
-                        .for_each(|(word, fixed)| *word |= fixed);
-                    see(state, words);
+    /// Computes deferred goals.
+    fn read_goals(&mut self, program: &LanesProgram, phase_idx: usize) {
+        let Some(side) = &program.phases[phase_idx].goals.side else {
+            return;
+        };
+        let n_words = self.n_words;
+        let to = self.sides[phase_idx].get_or_insert_with(|| matrix(side.n_rows, n_words));
+        for &(from, row) in &side.park {
+            let from = &self.rows.words()[from as usize * n_words..][..n_words];
+            to.words_mut()[row as usize * n_words..][..n_words].copy_from_slice(from);
+        }
+        run_on(program, &side.code, to);
+    }
+
+    /// Lists the legal moves of the first lanes: row by row, so that a move that is legal nowhere costs next to nothing.
+    fn read_legal(&mut self, phase: &Phase, n_lanes: usize) {
+        let (n_words, n_roles) = (self.n_words, phase.roles.len());
+        let lanes_in = |word: usize| match n_lanes - word * 64 {
+            64.. => u64::MAX,
+            n => (1 << n) - 1,
+        };
+        self.legal[..n_lanes * n_roles]
+            .iter_mut()
+            .for_each(Vec::clear);
+        for (role, moves) in phase.roles.iter().enumerate() {
+            let (rows, legal) = (self.rows.words(), &mut self.legal);
+            let mut add = |mv: MoveId, row: Option<u32>| {
+                for word in 0..n_lanes.div_ceil(64) {
+                    let on = row.map_or(u64::MAX, |row| rows[row as usize * n_words + word]);
+                    for lane in bits(on & lanes_in(word)) {
+                        legal[(word * 64 + lane) * n_roles + role].push(mv);
+                    }
+                }
+            };
+            match moves {
+                RoleMoves::None => {}
+                RoleMoves::Only(only, row) => add(*only, *row),
+                RoleMoves::Choice(choice) => {
+                    let all = choice.moves.iter().zip(&choice.leaves.legal);
+                    all.for_each(|(&mv, &row)| add(mv, Some(row)));
                 }
             }
         }
     }
 
-    /// Indexes of states of one phase, at most as many as there are lanes, with that phase.
-    fn batches(&self, program: &LanesProgram, states: &[&State]) -> Vec<(usize, Vec<usize>)> {
-        let mut by_phase = vec![Vec::new(); program.phases.len()];
-        for (idx, state) in states.iter().enumerate() {
-            by_phase[program.marks.phase_of(state.words())].push(idx);
+    /// Makes a joint move in each of `n_states` states. Words of states and moves follow each other, in the order of the
+    /// roles.
+    pub(super) fn advance(
+        &mut self,
+        program: &LanesProgram,
+        n_states: usize,
+        words: &[u64],
+        moves: &[MoveId],
+        mut see: impl FnMut(usize, &[u64]),
+    ) {
+        self.sort_by_phase(program, n_states, words);
+        let (order, n_roles) = (std::mem::take(&mut self.order), program.n_roles);
+        for (phase_idx, phase) in program.phases.iter().enumerate() {
+            for batch in order[self.of_phase(phase_idx)].chunks(self.n_words * 64) {
+                self.load(program, words, batch);
+                for (role, of_role) in phase.roles.iter().enumerate() {
+                    let move_at = |place: usize| moves[batch[place] as usize * n_roles + role];
+                    self.set_moves(of_role, move_at, batch.len());
+                }
+                self.run(program, &phase.play);
+                self.run(program, &phase.next);
+                self.step(phase);
+                let n = program.n_state_words;
+                let next = &program.phases[(phase_idx + 1) % program.phases.len()];
+                for word in 0..batch.len().div_ceil(64) {
+                    self.states.resize(64 * n, 0);
+                    let bases = &self.rows.words()[FIRST_BASE as usize * self.n_words..];
+                    rows_to_states(program, bases, self.n_words, word, &mut self.states);
+                    for (lane, &state) in batch[word * 64..].iter().take(64).enumerate() {
+                        let words = &mut self.states[lane * n..(lane + 1) * n];
+                        words
+                            .iter_mut()
+                            .zip(&next.fixed)
+                            .for_each(|(word, fixed)| *word |= fixed);
+                        see(state as usize, words);
+                    }
+                }
+            }
         }
-        let mut batches = Vec::new();
-        for (phase, states) in by_phase.iter().enumerate() {
-            batches.extend(
-                states
-                    .chunks(self.n_words * 64)
-                    .map(|batch| (phase, batch.to_vec())),
-            );
-        }
-        batches
+        self.order = order;
     }
 
-    fn load(&mut self, program: &LanesProgram, states: &[&State], batch: &[usize]) {
+    /// Groups the indexes of states by phase.
+    fn sort_by_phase(&mut self, program: &LanesProgram, n_states: usize, words: &[u64]) {
+        let n = program.n_state_words;
+        let phase_of = |idx: usize| program.marks.phase_of(&words[idx * n..(idx + 1) * n]);
+        self.order.clear();
+        self.ends.clear();
+        for phase in 0..program.phases.len() {
+            if program.phases.len() == 1 {
+                self.order.extend(0..n_states as u32);
+            } else {
+                let of_phase = (0..n_states).filter(|&idx| phase_of(idx) == phase);
+                self.order.extend(of_phase.map(|idx| idx as u32));
+            }
+            self.ends.push(self.order.len() as u32);
+        }
+    }
+
+    /// Where the states of a phase are in the order.
+    fn of_phase(&self, phase: usize) -> std::ops::Range<usize> {
+        let start = match phase {
+            0 => 0,
+            _ => self.ends[phase - 1],
+        };
+        start as usize..self.ends[phase] as usize
+    }
+
+    fn load(&mut self, program: &LanesProgram, words: &[u64], batch: &[u32]) {
         if self.rows.words().is_empty() {
             self.rows = matrix(program.n_rows, self.n_words);
         }
@@ -199,7 +249,9 @@ impl Workbench {
         for (word, chunk) in batch.chunks(64).enumerate() {
             self.states.clear();
             for &state in chunk {
-                self.states.extend_from_slice(states[state].words());
+                let state = state as usize;
+                self.states
+                    .extend_from_slice(&words[state * n..(state + 1) * n]);
             }
             self.states.resize(64 * n, 0);
             let bases = &mut self.rows.words_mut()[FIRST_BASE as usize * self.n_words..];

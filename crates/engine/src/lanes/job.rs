@@ -5,8 +5,8 @@ use crate::state::{Goal, RoleId, State};
 /// A number of playouts to run from one state.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// The start state. It must be reachable, with the bits of one of the game's phases.
-    pub state: &'a State,
+    /// The words of the start state. It must be reachable, with the bits of one of the game's phases.
+    pub state: &'a [u64],
     /// Returned with each playout.
     pub tag: u64,
     /// Number of playouts.
@@ -22,7 +22,7 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn new(state: &'a State, tag: u64) -> Job<'a> {
         Job {
-            state,
+            state: state.words(),
             tag,
             n_playouts: 1,
             cut: None,

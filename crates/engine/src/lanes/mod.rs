@@ -207,7 +207,7 @@ impl Lanes {
     /// Appends jobs. Their playouts are distributed over the blocks in turn.
     pub fn submit<'a>(&mut self, jobs: impl IntoIterator<Item = Job<'a>>) {
         for job in jobs {
-            let phase = self.program.marks.phase_of(job.state.words());
+            let phase = self.program.marks.phase_of(job.state);
             if !self.has_stage[phase] {
                 self.has_stage[phase] = true;
                 for group in &mut self.groups {
@@ -375,7 +375,22 @@ impl Lanes {
     /// Queries many states at once: `see` gets the index of each state, and its legal moves, `terminal` and goals.
     /// Running playouts are not affected. States are visited grouped by phase.
     pub fn expand(&mut self, states: &[&State], see: impl FnMut(usize, &Expanded<'_>)) {
-        self.workbench.expand(&self.all, states, see);
+        let words: Vec<u64> = states
+            .iter()
+            .flat_map(|state| state.words())
+            .copied()
+            .collect();
+        self.expand_words(states.len(), &words, see);
+    }
+
+    /// The same for `n_states` states whose words follow each other.
+    pub fn expand_words(
+        &mut self,
+        n_states: usize,
+        words: &[u64],
+        see: impl FnMut(usize, &Expanded<'_>),
+    ) {
+        self.workbench.expand(&self.all, n_states, words, see);
     }
 
     /// Whether playouts make and prevent immediate wins, so that roles choose only among some of their moves.
@@ -384,11 +399,17 @@ impl Lanes {
         self.offer_bench.is_some()
     }
 
-    /// Queries many states as playouts see them: legal moves are those that are chosen from.
-    pub fn expand_as_played(&mut self, states: &[&State], see: impl FnMut(usize, &Expanded<'_>)) {
+    /// Queries many states as playouts see them: legal moves are those that are chosen from. The words of the states
+    /// follow each other.
+    pub fn expand_as_played(
+        &mut self,
+        n_states: usize,
+        words: &[u64],
+        see: impl FnMut(usize, &Expanded<'_>),
+    ) {
         match &mut self.offer_bench {
-            Some(bench) => bench.expand(&self.program, states, see),
-            None => self.workbench.expand(&self.all, states, see),
+            Some(bench) => bench.expand(&self.program, n_states, words, see),
+            None => self.workbench.expand(&self.all, n_states, words, see),
         }
     }
 
@@ -400,7 +421,24 @@ impl Lanes {
         joint_moves: &[&[MoveId]],
         see: impl FnMut(usize, &[u64]),
     ) {
-        self.workbench.advance(&self.all, states, joint_moves, see);
+        let words: Vec<u64> = states
+            .iter()
+            .flat_map(|state| state.words())
+            .copied()
+            .collect();
+        self.advance_words(states.len(), &words, &joint_moves.concat(), see);
+    }
+
+    /// The same for `n_states` states whose words follow each other, and so do the moves, in the order of the roles.
+    pub fn advance_words(
+        &mut self,
+        n_states: usize,
+        words: &[u64],
+        moves: &[MoveId],
+        see: impl FnMut(usize, &[u64]),
+    ) {
+        self.workbench
+            .advance(&self.all, n_states, words, moves, see);
     }
 
     /// Runs all groups for `n_steps` steps.

@@ -258,7 +258,7 @@ impl agon_search::Bot for Ponderer {
             stop: None,
         };
         let mv = MoveId(only_legal_move(&rules()));
-        Decision { of: mv, report }
+        Decision { mv, report }
     }
 
     fn played(&mut self, _joint: &JointMove, _next: &State) {}

@@ -74,12 +74,12 @@ impl FlatMc {
     /// Draws a joint move; false if some role has none.
     fn sample(&mut self, forced: Option<(RoleId, MoveId)>) -> bool {
         for role in RoleId::all(self.n_roles) {
-            let of = match forced {
-                Some((fixed, of)) if fixed == role => Some(of),
+            let mv = match forced {
+                Some((fixed, mv)) if fixed == role => Some(mv),
                 _ => self.walker.any_move(role, &mut self.random),
             };
-            match of {
-                Some(of) => self.joint.moves_mut()[role.idx()] = of,
+            match mv {
+                Some(mv) => self.joint.moves_mut()[role.idx()] = mv,
                 None => return false,
             }
         }
@@ -91,9 +91,9 @@ impl FlatMc {
         let tried = tallies.iter().filter(|tally| tally.visits > 0);
         let best = tried.map(Tally::mean).fold(f64::NEG_INFINITY, f64::max);
         let is_best = |tally: &&Tally| tally.visits > 0 && tally.mean() == best;
-        let mut moves: Vec<MoveId> = tallies.iter().filter(is_best).map(|t| t.of).collect();
+        let mut moves: Vec<MoveId> = tallies.iter().filter(is_best).map(|t| t.mv).collect();
         if moves.is_empty() {
-            moves = tallies.iter().map(|tally| tally.of).collect();
+            moves = tallies.iter().map(|tally| tally.mv).collect();
         }
         self.random.pick(&moves).expect("there is a legal move")
     }
@@ -122,7 +122,7 @@ impl Bot for FlatMc {
                 break stop;
             }
             let tally = &mut tallies[turn];
-            let goal = self.play_out(state, role, tally.of, &mut meter);
+            let goal = self.play_out(state, role, tally.mv, &mut meter);
             if let Some(goal) = goal {
                 tally.add(goal);
                 turn = (turn + 1) % tallies.len();
@@ -130,7 +130,7 @@ impl Bot for FlatMc {
             listener.tell(meter.n_playouts(), || report(&tallies, &meter, None));
         };
         Decision {
-            of: self.choose(&tallies),
+            mv: self.choose(&tallies),
             report: report(&tallies, &meter, Some(stop)),
         }
     }
@@ -140,15 +140,15 @@ impl Bot for FlatMc {
 
 /// What came of a move.
 struct Tally {
-    of: MoveId,
+    mv: MoveId,
     visits: u64,
     sum: u64,
 }
 
 impl Tally {
-    fn new(of: MoveId) -> Tally {
+    fn new(mv: MoveId) -> Tally {
         Tally {
-            of,
+            mv,
             visits: 0,
             sum: 0,
         }
@@ -170,7 +170,7 @@ impl Tally {
 
 fn report(tallies: &[Tally], meter: &Meter<'_>, stop: Option<StopReason>) -> Report {
     let of_tally = |tally: &Tally| MoveReport {
-        of: tally.of,
+        mv: tally.mv,
         visits: tally.visits,
         mean: tally.mean(),
     };
@@ -213,24 +213,24 @@ mod tests {
         let game = game(sheet);
         let mut bot = FlatMc::new(&game, params, 1);
         let decision = bot.think(game.initial_state(), role, limits, &mut |_| {});
-        (game.move_text(role, decision.of), decision)
+        (game.move_text(role, decision.mv), decision)
     }
 
     /// Thinks as the first role and shows the decision without its time.
     fn check(sheet: &str, limits: &Limits, params: &Params, expected: Expect) {
         let game = game(sheet);
-        let (of, decision) = think(sheet, RoleId(0), limits, params);
+        let (mv, decision) = think(sheet, RoleId(0), limits, params);
         let report = &decision.report;
         let mut text = format!(
-            "{of}: {:?} after {} playouts, {} transitions, stopped by {}\n",
+            "{mv}: {:?} after {} playouts, {} transitions, stopped by {}\n",
             report.value,
             report.playouts,
             report.transitions,
             report.stop.expect("it has stopped")
         );
-        for of in &report.moves {
-            let name = game.move_text(RoleId(0), of.of);
-            text.push_str(&format!("{name} {} {:.1}\n", of.visits, of.mean));
+        for found in &report.moves {
+            let name = game.move_text(RoleId(0), found.mv);
+            text.push_str(&format!("{name} {} {:.1}\n", found.visits, found.mean));
         }
         expected.assert_eq(&text);
     }
@@ -304,10 +304,10 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_decision() {
         let decide = || {
-            let (of, mut decision) =
+            let (mv, mut decision) =
                 think(CHOICE, RoleId(1), &Limits::playouts(50), &Params::default());
             decision.report.time = Default::default();
-            (of, decision)
+            (mv, decision)
         };
         assert_eq!(decide(), decide());
     }

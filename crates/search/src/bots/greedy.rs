@@ -44,7 +44,7 @@ impl GreedyBot {
         &mut self,
         state: &State,
         role: RoleId,
-        of: MoveId,
+        mv: MoveId,
         n_tries: u32,
         meter: &mut Meter<'_>,
     ) -> f64 {
@@ -53,7 +53,7 @@ impl GreedyBot {
             self.walker.load(state);
             for other in RoleId::all(self.n_roles) {
                 let drawn = match other == role {
-                    true => Some(of),
+                    true => Some(mv),
                     false => self.walker.any_move(other, &mut self.random),
                 };
                 let Some(drawn) = drawn else { return 0.0 };
@@ -86,11 +86,11 @@ impl Bot for GreedyBot {
         let is_alone = others.all(|other| self.walker.legal_moves(other).len() == 1);
         let n_tries = if is_alone { 1 } else { N_TRIES };
         let mut weighed: Vec<MoveReport> = Vec::with_capacity(moves.len());
-        for of in moves {
+        for mv in moves {
             weighed.push(MoveReport {
-                of,
+                mv,
                 visits: u64::from(n_tries),
-                mean: self.mean_goal(state, role, of, n_tries, &mut meter),
+                mean: self.mean_goal(state, role, mv, n_tries, &mut meter),
             });
         }
         weighed.sort_by(|a, b| b.mean.total_cmp(&a.mean));
@@ -99,7 +99,7 @@ impl Bot for GreedyBot {
             .take_while(|one| one.mean == weighed[0].mean)
             .count();
         let mut decision = at_once(
-            weighed[self.random.below(n_best as u32) as usize].of,
+            weighed[self.random.below(n_best as u32) as usize].mv,
             &meter,
             StopReason::Done,
         );

@@ -32,8 +32,8 @@ impl Bot for LegalBot {
         _watch: &mut dyn FnMut(&Report),
     ) -> Decision {
         let meter = Meter::start(limits);
-        let of = legal_moves(&self.game, state, role)[0];
-        at_once(of, &meter, StopReason::Done)
+        let mv = legal_moves(&self.game, state, role)[0];
+        at_once(mv, &meter, StopReason::Done)
     }
 
     fn played(&mut self, _joint: &JointMove, _next: &State) {}

@@ -49,9 +49,9 @@ fn legal_moves(game: &Game, state: &State, role: RoleId) -> Vec<MoveId> {
 }
 
 /// A decision that took no thought.
-pub(crate) fn at_once(of: MoveId, meter: &Meter<'_>, stop: StopReason) -> Decision {
+pub(crate) fn at_once(mv: MoveId, meter: &Meter<'_>, stop: StopReason) -> Decision {
     Decision {
-        of,
+        mv,
         report: Report {
             playouts: meter.n_playouts(),
             transitions: meter.n_transitions(),
@@ -79,7 +79,7 @@ mod tests {
             let mut bot = bot.unwrap_or_else(|| panic!("{name} is a bot"));
             let limits = crate::Limits::playouts(1);
             let decision = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
-            assert_eq!(game.move_text(RoleId(0), decision.of), "x");
+            assert_eq!(game.move_text(RoleId(0), decision.mv), "x");
         }
         assert!(by_name("nobody", game, &Params::default(), 1).is_none());
     }

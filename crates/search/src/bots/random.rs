@@ -38,8 +38,8 @@ impl Bot for RandomBot {
     ) -> Decision {
         let meter = Meter::start(limits);
         let moves = legal_moves(&self.game, state, role);
-        let of = self.random.pick(&moves).expect("there is one");
-        at_once(of, &meter, StopReason::Done)
+        let mv = self.random.pick(&moves).expect("there is one");
+        at_once(mv, &meter, StopReason::Done)
     }
 
     fn played(&mut self, _joint: &JointMove, _next: &State) {}

@@ -78,8 +78,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let limits = Limits::default();
     let sheet = Sheet::find_or_stdin(&args.game, &limits)?;
     let rules = Arc::new(sheet.rules(&limits)?);
-    let game = compile(&rules, args.setup_limit)?;
-    let report = analyse(&game, &sheet, args);
+    let game = Arc::new(compile(&rules, args.setup_limit)?);
+    let report = analyse(&game, &sheet, args)?;
     let mut out = stdout().lock();
     match args.json {
         true => writeln!(out, "{}", serde_json::to_string(&report)?)?,
@@ -98,7 +98,7 @@ fn duration(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds.clamp(0.0, 1e6))
 }
 
-fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
+fn analyse(game: &Arc<Game>, sheet: &Sheet, args: &Args) -> anyhow::Result<Report> {
     let started = Instant::now();
     let until = |part: f64| started + duration(args.seconds * part);
     let program = game.grounded().map(|grounded| grounded.program());
@@ -136,8 +136,8 @@ fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
     } else {
         0
     };
-    let contest = contest::contest(game, args.playouts, n_contests, args.seed, until(1.0));
-    report::Findings {
+    let contest = contest::contest(game, args.playouts, n_contests, args.seed, until(1.0))?;
+    let findings = report::Findings {
         game,
         name: &sheet.name,
         proven_end: program.and_then(most_steps),
@@ -147,8 +147,8 @@ fn analyse(game: &Game, sheet: &Sheet, args: &Args) -> Report {
         coverage,
         contest,
         n_playouts: args.playouts,
-    }
-    .report()
+    };
+    Ok(findings.report())
 }
 
 fn endless(n_games: u64) -> Fault {

@@ -17,15 +17,15 @@ impl Session<'_> {
         let (decision, _) = self.opinion(role)?;
         let choices = self.notation.choices(role, self.machine.legal_moves(role));
         let text = |mv| choices.text(mv).unwrap_or_default().to_owned();
-        let best = text(decision.of);
+        let best = text(decision.mv);
         let mut weighed = decision.report.moves;
         weighed.retain(|weighed| weighed.visits > 0);
-        weighed.sort_by_key(|weighed| weighed.of != decision.of);
+        weighed.sort_by_key(|weighed| weighed.mv != decision.mv);
         let mut line = format!("Hint: {}", self.painter.strong(&best));
         let weighed: Vec<String> = weighed
             .iter()
             .take(HINTS)
-            .map(|weighed| format!("{} {:.0}", text(weighed.of), weighed.mean))
+            .map(|weighed| format!("{} {:.0}", text(weighed.mv), weighed.mean))
             .collect();
         if !weighed.is_empty() {
             line.push_str(&format!(" (points expected: {})", weighed.join(", ")));
@@ -40,7 +40,7 @@ impl Session<'_> {
         let report = &decision.report;
         let bounds = account.as_ref().and_then(|account| {
             let moves = account.roles.get(role.idx())?;
-            let best = moves.iter().find(|found| found.of == decision.of)?;
+            let best = moves.iter().find(|found| found.mv == decision.mv)?;
             Some(best.bounds)
         });
         let is_alone = self.game.n_roles() == 1;

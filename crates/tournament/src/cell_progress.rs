@@ -10,6 +10,7 @@ use crate::cell::Cell;
 use crate::pairs::{Frequencies, units};
 use crate::result::MatchResult;
 use crate::sprt::SprtVerdict;
+use crate::techniques::Status;
 
 /// An extension that is switched off in this number of matches is taken to be inactive in the game.
 const TRIAL: u32 = 4;
@@ -28,7 +29,7 @@ pub enum Ended {
 
 /// The results of a cell.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct CellProgress {
     results: Vec<Option<MatchResult>>,
     /// The number of results before the first gap.
     n_in_order: usize,
@@ -37,12 +38,12 @@ pub struct Standing {
     ended: Option<Ended>,
 }
 
-impl Standing {
+impl CellProgress {
     /// A cell of which nothing is played yet.
     #[must_use]
-    pub fn new(cell: &Cell) -> Standing {
+    pub fn new(cell: &Cell) -> CellProgress {
         let n_wanted = cell.terms.n_matches as usize;
-        Standing {
+        CellProgress {
             results: vec![None; n_wanted],
             n_in_order: 0,
             n_wanted,
@@ -108,10 +109,8 @@ impl Standing {
         let results: Vec<&MatchResult> = self.results[..self.n_in_order].iter().flatten().collect();
         let is_trial = n >= TRIAL && n < TRIAL + cell.round_len();
         if let Some(part) = cell.part.as_ref().filter(|_| is_trial) {
-            let is_off = |result: &&MatchResult| {
-                let note = result.notes[0].get(part);
-                note.is_some_and(|note| note.starts_with("off"))
-            };
+            let is_off =
+                |result: &&MatchResult| result.techniques[0].status(part) == Some(Status::Off);
             if results.iter().all(is_off) {
                 return Some(Ended::PartAbsent);
             }
@@ -128,26 +127,27 @@ mod tests {
     use crate::cell::tests::cell;
     use crate::result::tests::result;
     use crate::sprt::Sprt;
+    use crate::techniques::tests::cutoff_with;
 
     /// Puts results in this order; the first player wins all.
-    fn stand(cell: &Cell, order: &[u32], note: &str) -> Standing {
-        let mut standing = Standing::new(cell);
+    fn after(cell: &Cell, order: &[u32], cutoff: Option<Status>) -> CellProgress {
+        let mut progress = CellProgress::new(cell);
         for &index in order {
             let mut result = result("a", "b", index, [100, 0]);
-            result.notes[0].insert("cutoff".to_owned(), note.to_owned());
-            standing.put(cell, result);
+            result.techniques[0].cutoff = cutoff.map(cutoff_with);
+            progress.put(cell, result);
         }
-        standing
+        progress
     }
 
     #[test]
     fn a_cell_is_over_when_all_is_played() {
         let cell = cell("mc", "random", 4);
-        let standing = stand(&cell, &[1, 0, 3], "");
-        assert_eq!((standing.ended(), standing.counted().len()), (None, 3));
-        assert!(standing.is_missing(2) && !standing.is_missing(3) && !standing.is_missing(4));
-        let standing = stand(&cell, &[1, 0, 3, 2], "");
-        assert_eq!(standing.ended(), Some(Ended::Complete));
+        let progress = after(&cell, &[1, 0, 3], None);
+        assert_eq!((progress.ended(), progress.counted().len()), (None, 3));
+        assert!(progress.is_missing(2) && !progress.is_missing(3) && !progress.is_missing(4));
+        let progress = after(&cell, &[1, 0, 3, 2], None);
+        assert_eq!(progress.ended(), Some(Ended::Complete));
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         cell.terms.sprt = Some(Sprt::of_sign(100.0, 0));
         let forward: Vec<u32> = (0..40).collect();
         let backward: Vec<u32> = forward.iter().rev().copied().collect();
-        let [one, two] = [forward, backward].map(|order| stand(&cell, &order, ""));
+        let [one, two] = [forward, backward].map(|order| after(&cell, &order, None));
         assert_eq!(one.ended(), Some(Ended::Sprt(SprtVerdict::Elo1)));
         assert_eq!(one.ended(), two.ended());
         assert_eq!(one.n_wanted(), two.n_wanted());
@@ -169,14 +169,14 @@ mod tests {
         let mut cell = cell("mc", "random", 100);
         cell.terms.sprt = Some(Sprt::of_sign(100.0, 0));
         let all: Vec<u32> = (0..40).collect();
-        let n = stand(&cell, &all, "").n_wanted() as u32;
+        let n = after(&cell, &all, None).n_wanted() as u32;
         // The last match of the deciding pair is missing; what was played beyond it does not help.
         let pending: Vec<u32> = (0..40).filter(|index| *index != n - 1).collect();
-        let mut standing = stand(&cell, &pending, "");
-        assert_eq!(standing.ended(), None);
-        standing.put(&cell, result("a", "b", n - 1, [100, 0]));
-        assert_eq!(standing.ended(), Some(Ended::Sprt(SprtVerdict::Elo1)));
-        assert_eq!(standing.n_wanted(), n as usize);
+        let mut progress = after(&cell, &pending, None);
+        assert_eq!(progress.ended(), None);
+        progress.put(&cell, result("a", "b", n - 1, [100, 0]));
+        assert_eq!(progress.ended(), Some(Ended::Sprt(SprtVerdict::Elo1)));
+        assert_eq!(progress.n_wanted(), n as usize);
     }
 
     #[test]
@@ -184,9 +184,9 @@ mod tests {
         let mut cell = cell("mc", "random", 100);
         cell.part = Some("cutoff".to_owned());
         let order: Vec<u32> = (0..6).collect();
-        let off = stand(&cell, &order, "off: goals are not stable");
+        let off = after(&cell, &order, Some(Status::Off));
         assert_eq!((off.ended(), off.n_wanted()), (Some(Ended::PartAbsent), 4));
-        assert_eq!(stand(&cell, &order, "on: goals are stable").ended(), None);
-        assert_eq!(stand(&cell, &order, "watching: 3").ended(), None);
+        assert_eq!(after(&cell, &order, Some(Status::On)).ended(), None);
+        assert_eq!(after(&cell, &order, Some(Status::Undecided)).ended(), None);
     }
 }

@@ -11,18 +11,19 @@
 
 use crate::params::UrgencyDiscount;
 
-/// A state needs so many visits before explored moves can come first.
+/// Visits that a state needs before explored moves can come first.
 pub(crate) const LEAST_VISITS: u32 = 2;
+/// What an unexplored move is worth before its urgency.
+const VALUE: f64 = 50.0;
 
 /// The urgency of the unexplored moves of a state.
 pub(crate) fn urgency(
-    value: f64,
     exploration: f64,
     ln_visits: f64,
     unexplored_share: f64,
     discount: UrgencyDiscount,
 ) -> f64 {
-    value
+    VALUE
         + exploration
             * match discount {
                 UrgencyDiscount::Inside => (ln_visits * unexplored_share).sqrt(),
@@ -38,9 +39,9 @@ mod tests {
     fn urgency_is_as_by_hand() {
         // 20 visits, 5 of 20 moves left: ln 20 = 2.995732, its root 1.730818; of 2.995732 / 4 it is 0.865409.
         let ln = libm::log(20.0);
-        let outside = urgency(50.0, 40.0, ln, 0.25, UrgencyDiscount::Outside);
+        let outside = urgency(40.0, ln, 0.25, UrgencyDiscount::Outside);
         assert!((outside - 67.308_18).abs() < 1e-4);
-        let inside = urgency(50.0, 40.0, ln, 0.25, UrgencyDiscount::Inside);
+        let inside = urgency(40.0, ln, 0.25, UrgencyDiscount::Inside);
         assert!((inside - 84.616_36).abs() < 1e-4);
     }
 
@@ -49,7 +50,7 @@ mod tests {
         let ln = libm::log(3.0);
         let uct = 50.0 + 40.0 * (ln / 1.0).sqrt();
         for discount in [UrgencyDiscount::Inside, UrgencyDiscount::Outside] {
-            assert!((urgency(50.0, 40.0, ln, 1.0, discount) - uct).abs() < 1e-12);
+            assert!((urgency(40.0, ln, 1.0, discount) - uct).abs() < 1e-12);
         }
     }
 }

@@ -12,40 +12,41 @@
 //! k is as many times as large as there are moves, because UCT needs some visits of each.
 //!
 //! The policy is that of the lanes, as of the last time that it was told to them. The chances of a node's moves are kept with them in the
-//! tree, to 3 %, until there is another lesson, because looking them up costs more than the formula.
+//! tree, to 3 %, and renewed each time that the node has twice as many visits.
 //!
 //! In: the edges of a role in a node, what is known from later moves. Out: the move to try, if there is a policy.
 //!
 //! - Rosin 2011, Multi-armed bandits with episode context (PUCB)
 //! - Silver and others 2017, Mastering the game of Go without human knowledge (the formula)
 
-use std::fmt;
-
-use agon_engine::RoleId;
 use agon_engine::lanes::{Choosing, Weights};
+use agon_engine::{MoveId, RoleId};
 use wide::f32x4;
 
+use super::rave;
 use crate::params::Params;
+use crate::prior;
 use crate::random::Random;
-use crate::rave;
 use crate::scores::{Scores, mean_of_tried};
-use crate::tree::{Edge, Later, NodeId, Tree};
+use crate::tree::{NodeId, RaveEntry, Tree};
 
 /// What a move is worth where nothing was tried.
 const MIDDLE: f32 = 50.0;
+/// Visits per move at which the policy and UCT weigh alike: k, times the moves, in sqrt(k / (3 N + k)).
+const K: f64 = 50.0;
+/// Share of all moves alike in the policy.
+const UNIFORM_SHARE: f32 = 0.25;
 
 /// Chooses by the playout policy.
 pub(crate) struct Puct {
     // Constant.
     exploration: f32,
-    alike: f32,
-    /// Visits per move at which the policy and UCT weigh alike, and C of UCT.
     k: f64,
+    /// C of UCT.
     uct: f32,
-    // Changed now and then: the policy, and its number, which is never 0.
+    // Changed now and then.
     weights: Option<Weights>,
-    lesson: u8,
-    // Scratch: by move, the chance that the policy makes it.
+    // Scratch: by move, the weight of the policy.
     policy: Vec<f32>,
 }
 
@@ -55,10 +56,8 @@ impl Puct {
         (params.puct > 0.0).then(|| Puct {
             exploration: params.puct as f32,
             uct: params.exploration as f32,
-            k: params.puct_k,
-            alike: params.puct_alike as f32,
+            k: K,
             weights: None,
-            lesson: 0,
             policy: Vec::new(),
         })
     }
@@ -69,7 +68,6 @@ impl Puct {
             Choosing::Proportional(weights) => Some(weights.clone()),
             Choosing::Uniform | Choosing::Greedy(..) => None,
         };
-        self.lesson = self.lesson % u8::MAX + 1;
     }
 
     /// Whether there is a policy to go by.
@@ -77,69 +75,91 @@ impl Puct {
         self.weights.is_some()
     }
 
-    /// Moves of this node will be chosen: the tree is told the policy, unless it has it from this lesson.
+    pub(crate) fn exploration(&self) -> f64 {
+        f64::from(self.exploration)
+    }
+
+    /// Moves of this node will be chosen: its priors are computed, unless it has those of half as many visits at least.
     #[inline]
-    pub(crate) fn stand(&mut self, tree: &mut Tree, node: NodeId, n_roles: usize) {
-        if tree.node(node).lesson != self.lesson && self.is_ready() {
-            (0..n_roles).for_each(|role| self.tell(tree, node, role));
-            tree.node_mut(node).lesson = self.lesson;
+    pub(crate) fn stand(&mut self, tree: &mut Tree, node: NodeId) {
+        let visits = tree.node(node).visits;
+        let age = (u32::BITS - visits.max(1).leading_zeros()) as u8;
+        if tree.node(node).prior_age != age && self.is_ready() {
+            (0..tree.n_roles()).for_each(|role| self.put_priors(tree, node, role));
+            tree.node_mut(node).prior_age = age;
         }
     }
 
     /// Writes the chances of a role's moves into the tree.
-    fn tell(&mut self, tree: &mut Tree, node: NodeId, role: usize) {
-        let (state, edges, told) = tree.for_policy(node, role);
-        if edges.len() < 2 {
+    fn put_priors(&mut self, tree: &mut Tree, node: NodeId, role: usize) {
+        if !tree.has_choice(node, role) {
             return;
         }
-        let Some(sum) = self.weigh(RoleId(role as u16), state.words(), edges) else {
+        let role_id = RoleId(role as u16);
+        let Some(sum) = self.weigh(role_id, tree.state(node), tree.legal_moves(node, role)) else {
             return;
         };
-        let even = self.alike / edges.len() as f32;
-        let share = (1.0 - self.alike) / sum;
-        for (told, weight) in told.iter_mut().zip(&self.policy) {
-            told.set_policy(share * weight + even);
+        let priors = tree.priors_mut(node, role);
+        let even = UNIFORM_SHARE / priors.len() as f32;
+        let share = (1.0 - UNIFORM_SHARE) / sum;
+        for (prior, weight) in priors.iter_mut().zip(&self.policy) {
+            *prior = prior::encode(share * weight + even);
         }
     }
 
-    /// The place of the edge that a role takes in a state with so many visits; `own` has the policy, `later` what is known from
-    /// later moves, and its weight. `None` if every move is closed.
+    /// The place of the move that a role takes in a node among its legal moves, those without an edge included. `rave` has
+    /// what is known from later moves, by edge, and its weight. `None` if every move is closed.
     #[inline]
     pub(crate) fn choose(
         &self,
-        visits: u32,
-        edges: &[Edge],
-        own: &[Later],
-        (later, beta): (&[Later], f32),
+        tree: &Tree,
+        node: NodeId,
+        role: usize,
+        (rave, beta): (&[RaveEntry], f32),
         scores: &mut Scores,
         random: &mut Random,
     ) -> Option<usize> {
-        let visits = visits.max(1);
-        let trust = rave::beta(self.k * edges.len() as f64, visits) as f32;
-        let scale = f32x4::splat(trust * self.exploration * (visits as f32).sqrt());
+        let (edges, priors) = (tree.edges(node, role), tree.priors(node, role));
+        let visits = tree.node(node).visits.max(1);
+        let trust = rave::beta(self.k * priors.len() as f64, visits) as f32;
+        let scale = trust * self.exploration * (visits as f32).sqrt();
         let spread = (1.0 - trust) * self.uct * libm::logf(visits as f32).sqrt();
-        let spread = f32x4::splat(spread);
-        let untried = f32x4::splat(mean_of_tried(edges).unwrap_or(MIDDLE));
-        let beta = f32x4::splat(beta);
-        scores.fill_led(edges, own, later, |of| {
-            let mean = of.is_untried.bitselect(untried, of.mean);
-            let mixed = mean + beta * (of.later - mean);
-            let value = of.is_known.bitselect(mixed, mean);
-            let n = of.visits + f32x4::ONE;
-            value + scale * of.policy / n + spread / n.sqrt()
+        let untried = mean_of_tried(edges).unwrap_or(MIDDLE);
+        let (wide_scale, wide_spread) = (f32x4::splat(scale), f32x4::splat(spread));
+        let (wide_untried, beta) = (f32x4::splat(untried), f32x4::splat(beta));
+        scores.fill_led(edges, priors, rave, |of_move| {
+            let mean = of_move.is_untried.bitselect(wide_untried, of_move.mean);
+            let mixed = mean + beta * (of_move.later - mean);
+            let value = of_move.is_known.bitselect(mixed, mean);
+            let n = of_move.visits + f32x4::ONE;
+            value + wide_scale * of_move.policy / n + wide_spread / n.sqrt()
         });
-        let (best, value) = scores.highest(edges, random);
-        (value > f32::NEG_INFINITY).then_some(best)
+        let best = scores.highest(edges, random);
+        let best = (best.1 > f32::NEG_INFINITY).then_some(best);
+        let Some((slot, prior)) = best_untried(priors, edges.len(), random) else {
+            return best.map(|(slot, _)| slot);
+        };
+        let value = untried + scale * prior + spread;
+        match best {
+            Some((tried, worth)) if worth > value => Some(tried),
+            Some((tried, worth)) if worth == value && random.below(2) == 0 => Some(tried),
+            _ => Some(slot),
+        }
     }
 
-    /// Looks up what the moves weigh, and tells the sum. Where some are urgent the others weigh nothing, as in playouts. Weights too
-    /// small or too large to be shared out, as a temperature next to nothing makes them, say nothing.
-    fn weigh(&mut self, role: RoleId, words: &[u64], edges: &[Edge]) -> Option<f32> {
+    /// Looks up what the moves weigh, and returns the sum. Where some are urgent the others weigh nothing, as in playouts. Weights
+    /// too small or too large to be shared out, as a temperature next to nothing makes them, say nothing.
+    fn weigh(
+        &mut self,
+        role: RoleId,
+        words: &[u64],
+        moves: impl Iterator<Item = MoveId>,
+    ) -> Option<f32> {
         let weights = self.weights.as_ref()?;
         self.policy.clear();
         let (mut sum, mut is_any_urgent) = (0.0, false);
-        for edge in edges {
-            let (mut weight, is_urgent) = weights.weight_in(role, edge.of, words);
+        for mv in moves {
+            let (mut weight, is_urgent) = weights.weight_in(role, mv, words);
             if is_urgent && !is_any_urgent {
                 self.policy.fill(0.0);
                 (sum, is_any_urgent) = (0.0, true);
@@ -157,24 +177,31 @@ impl Puct {
     }
 }
 
-impl fmt::Display for Puct {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_ready() {
-            true => write!(f, "the playout policy leads, c is {}", self.exploration),
-            false => write!(f, "off: there is no playout policy yet"),
-        }
-    }
+/// The move without an edge that has the highest prior, by chance where several have it, and that prior.
+#[inline]
+fn best_untried(priors: &[u8], n_edges: usize, random: &mut Random) -> Option<(usize, f32)> {
+    let untried = &priors[n_edges..];
+    let most = untried.iter().copied().max()?;
+    let n = untried.iter().map(|&code| u32::from(code == most)).sum();
+    let nth = if n > 1 { random.below(n) as usize } else { 0 };
+    let mut best = untried
+        .iter()
+        .enumerate()
+        .filter(|(_, code)| **code == most);
+    let (slot, _) = best.nth(nth)?;
+    Some((n_edges + slot, prior::decode(most)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_engine::{MoveId, State};
+    use crate::tree::TreeOptions;
+    use crate::tree::tests::add;
 
     /// The moves that are taken by c with these visits, means and weights of the policy, which leads alone: more than one if
-    /// they tie.
-    fn taken(c: f64, moves: &[(u32, f64, f32)], later: Option<(&[Later], f32)>) -> Vec<usize> {
-        taken_with(c, 1e9, moves, later)
+    /// they tie. A mean below 0 closes a move. In a dense tree and in one whose edges are made when moves are tried.
+    fn taken(c: f64, moves: &[(u32, f64, f32)], rave: Option<(&[RaveEntry], f32)>) -> Vec<usize> {
+        taken_with(c, 1e9, moves, rave)
     }
 
     /// The same where it gives way.
@@ -182,55 +209,58 @@ mod tests {
         c: f64,
         k: f64,
         moves: &[(u32, f64, f32)],
-        later: Option<(&[Later], f32)>,
+        rave: Option<(&[RaveEntry], f32)>,
+    ) -> Vec<usize> {
+        let dense = taken_in(TreeOptions::dense(1), c, k, moves, rave);
+        if moves.iter().all(|mv| mv.1 >= 0.0) {
+            let sparse = taken_in(TreeOptions::test(1), c, k, moves, rave);
+            assert_eq!(dense, sparse);
+        }
+        dense
+    }
+
+    fn taken_in(
+        options: TreeOptions,
+        c: f64,
+        k: f64,
+        moves: &[(u32, f64, f32)],
+        rave: Option<(&[RaveEntry], f32)>,
     ) -> Vec<usize> {
         let params = Params {
             puct: c,
-            puct_k: k,
-            puct_alike: 0.25,
             ..Params::default()
         };
         let mut weights = Weights::new([moves.len()]);
-        let (mut tree, node) = tree(moves.len());
+        let mut tree = Tree::new(options);
+        let node = add(&mut tree, 0, 0, &[moves.len() as u32]);
         for (idx, &(visits, mean, weight)) in moves.iter().enumerate() {
             weights.get_mut(RoleId(0), MoveId(idx as u32)).weight = weight;
-            (0..visits).for_each(|_| tree.edge_mut(idx).add(mean));
-            tree.edge_mut(idx).close(mean < 0.0);
+            if visits > 0 {
+                // Tried moves come first in these tests, so that places stay as they are.
+                let slot = tree.try_move(node, 0, idx);
+                (0..visits).for_each(|_| tree.edges_mut(node, 0)[slot].add(1, mean));
+            }
+            if mean < 0.0 {
+                tree.edges_mut(node, 0)[idx].close(true);
+            }
         }
+        tree.node_mut(node).visits = moves.iter().map(|mv| mv.0).sum();
         let mut puct = Puct::new(&params).expect("the policy leads");
+        puct.k = k;
         assert!(!puct.is_ready());
         puct.learn(&Choosing::Proportional(weights));
-        puct.stand(&mut tree, node, 1);
+        puct.stand(&mut tree, node);
         let mut random = Random::new(1);
+        let rave = rave.unwrap_or((&[], 0.0));
         let mut taken: Vec<usize> = (0..50)
-            .filter_map(|_| choose(&puct, &tree, later, &mut random))
+            .filter_map(|_| {
+                let mut scores = Scores::default();
+                puct.choose(&tree, node, 0, rave, &mut scores, &mut random)
+            })
             .collect();
         taken.sort_unstable();
         taken.dedup();
         taken
-    }
-
-    /// A node with so many moves of one role.
-    fn tree(n_moves: usize) -> (Tree, NodeId) {
-        let mut tree = Tree::new(1, true, false);
-        let node = tree.add_node(0, State::default(), 0);
-        let moves: Vec<MoveId> = (0..n_moves as u32).map(MoveId).collect();
-        tree.add_moves(&moves);
-        (tree, node)
-    }
-
-    /// The move that is taken in the only node, which has as many visits as its moves together.
-    fn choose(
-        puct: &Puct,
-        tree: &Tree,
-        later: Option<(&[Later], f32)>,
-        random: &mut Random,
-    ) -> Option<usize> {
-        let span = tree.span(NodeId(0), 0);
-        let (edges, own) = (tree.edges(span.clone()), tree.later(span));
-        let visits = edges.iter().map(|edge| edge.visits).sum();
-        let later = later.unwrap_or((own, 0.0));
-        puct.choose(visits, edges, own, later, &mut Scores::default(), random)
     }
 
     /// Moves with visits, means and weights; the third one is closed. P = 0.75 · 5/9 + 1/12 and 0.75 · 2/9 + 1/12: 1/2, 1/4, 1/4.
@@ -249,40 +279,6 @@ mod tests {
         // 60 + 0.076923 c + 9.23636 against 50 + 0.1 c + 14.89319: equal at c = 188.2.
         assert_eq!(taken_with(187.0, 16.0 / 3.0, &MOVES, None), [0]);
         assert_eq!(taken_with(189.0, 16.0 / 3.0, &MOVES, None), [1]);
-    }
-
-    #[test]
-    fn chances_are_known_to_a_few_parts_in_a_hundred() {
-        let (mut tree, node) = tree(40);
-        let mut weights = Weights::new([40]);
-        let weight = |idx: u32| (idx * idx + 1) as f32;
-        for idx in 0..40 {
-            weights.get_mut(RoleId(0), MoveId(idx)).weight = weight(idx);
-        }
-        let mut puct = Puct::new(&Params {
-            puct: 60.0,
-            puct_alike: 0.25,
-            ..Params::default()
-        })
-        .expect("the policy leads");
-        puct.learn(&Choosing::Proportional(weights));
-        puct.stand(&mut tree, node, 1);
-        let sum: f32 = (0..40).map(weight).sum();
-        for (idx, told) in (0..40).zip(tree.later(0..40)) {
-            let chance = 0.75 * weight(idx) / sum + 0.25 / 40.0;
-            let ratio = told.policy() / chance;
-            assert!((ratio - 1.0).abs() < 0.032, "{told:?} and {chance}");
-        }
-        // The same lesson is not told twice, the next one is.
-        let first = tree.later(0..1)[0].policy();
-        tree.later_mut(0).set_policy(1.0);
-        puct.stand(&mut tree, node, 1);
-        assert_eq!(tree.later(0..1)[0].policy(), 1.0);
-        puct.learn(&Choosing::Proportional(
-            puct.weights.clone().expect("it has one"),
-        ));
-        puct.stand(&mut tree, node, 1);
-        assert_eq!(tree.later(0..1)[0].policy(), first);
     }
 
     #[test]
@@ -308,32 +304,39 @@ mod tests {
     #[test]
     fn later_moves_are_mixed_in() {
         // With c next to nothing: (60 + 20) / 2 against (40 + 70) / 2; a move that was not seen later keeps its mean.
-        let known = |mean| Later::new(9, mean);
+        let known = |mean| RaveEntry { visits: 9, mean };
         let moves = [(4, 60.0, 1.0), (4, 40.0, 1.0)];
         let later = [known(20.0), known(70.0)];
         assert_eq!(taken(1e-6, &moves, Some((&later, 0.5))), [1]);
-        let later = [known(20.0), Later::default()];
+        let later = [known(20.0), RaveEntry::default()];
         assert_eq!(taken(1e-6, &moves, Some((&later, 0.25))), [0]);
     }
 
     #[test]
     fn closed_moves_are_passed_over() {
+        assert_eq!(taken(60.0, &[(1, -1.0, 1.0), (0, 0.0, 1.0)], None), [1]);
+        assert!(taken(60.0, &[(1, -1.0, 1.0), (1, -1.0, 1.0)], None).is_empty());
+    }
+
+    #[test]
+    fn priors_are_renewed_at_twice_as_many_visits() {
+        let mut tree = Tree::new(TreeOptions::test(1));
+        let node = add(&mut tree, 0, 0, &[2]);
         let mut puct = Puct::new(&Params {
             puct: 60.0,
             ..Params::default()
         })
         .expect("the policy leads");
-        let (mut tree, node) = tree(2);
-        let mut random = Random::new(1);
-        puct.stand(&mut tree, node, 1);
-        assert_eq!(tree.node(node).lesson, 0, "nothing was told yet");
-        puct.learn(&Choosing::Proportional(Weights::new([2])));
-        puct.stand(&mut tree, node, 1);
-        tree.edge_mut(0).close(true);
-        assert_eq!(choose(&puct, &tree, None, &mut random), Some(1));
-        tree.edge_mut(1).close(true);
-        assert_eq!(choose(&puct, &tree, None, &mut random), None);
-        puct.learn(&Choosing::Uniform);
-        assert!(!puct.is_ready());
+        let mut tell = |visits: u32, weight: f32| {
+            let mut weights = Weights::new([2]);
+            weights.get_mut(RoleId(0), MoveId(0)).weight = weight;
+            puct.learn(&Choosing::Proportional(weights));
+            tree.node_mut(node).visits = visits;
+            puct.stand(&mut tree, node);
+            prior::decode(tree.priors(node, 0)[0])
+        };
+        let first = tell(4, 1.0);
+        assert_eq!(tell(7, 9.0), first);
+        assert!(tell(8, 9.0) > first);
     }
 }

@@ -14,22 +14,19 @@ use agon_engine::lanes::{BlockPolicy, BlockView, Choosing, Weights};
 use agon_engine::{MoveId, RoleId};
 use agon_insight::block::{BITS, BLOCK, BlockEvaluator, OtherMove};
 use agon_insight::fuzzy::Evaluator;
-use wide::{f32x8, i32x8};
+use wide::f32x8;
 
 use crate::limits::Stopwatch;
+use crate::softmax::{LEAST_EXPONENT, WIDTH, exp};
 
-/// One block in so many is timed; roles take turns, so it is an odd number.
+/// One block in this many is timed; roles take turns, so it is an odd number.
 const TIMED: u64 = 17;
-/// Exponents below count as this.
-const LEAST_EXPONENT: f32 = -70.0;
 /// No weight of MAST is less, so that some move always weighs something.
 const LEAST_WEIGHT: f32 = 1e-6;
-/// Lanes of a vector.
-const WIDTH: usize = 8;
 
 /// Draws the moves of lanes: scratch memory of one thread.
 #[derive(Clone)]
-pub(crate) struct Guide {
+pub(crate) struct RulesPolicy {
     // Constant.
     n_roles: usize,
     scale: f32,
@@ -61,13 +58,13 @@ pub(crate) struct Cost {
     pub(crate) time: Duration,
 }
 
-impl Guide {
+impl RulesPolicy {
     pub(crate) fn new(
         evaluators: Vec<Option<(Evaluator, BlockEvaluator)>>,
         scale: f64,
         n_state_words: usize,
-    ) -> Guide {
-        Guide {
+    ) -> RulesPolicy {
+        RulesPolicy {
             n_roles: evaluators.len(),
             scale: scale as f32,
             evaluators,
@@ -218,7 +215,7 @@ impl Guide {
     }
 }
 
-impl BlockPolicy for Guide {
+impl BlockPolicy for RulesPolicy {
     fn choose(&mut self, block: &BlockView<'_>, role: RoleId, places: &mut [u32; BLOCK]) {
         self.moves.clear();
         self.places.clear();
@@ -249,22 +246,6 @@ impl BlockPolicy for Guide {
     }
 }
 
-/// The exponential of numbers from [`LEAST_EXPONENT`] to 0, with the same bits on every machine: `2^n · e^r` with a small r, by
-/// Taylor's series.
-#[inline]
-fn exp(x: f32x8) -> f32x8 {
-    let n = (x * f32x8::splat(std::f32::consts::LOG2_E)).round_int();
-    let whole = n.round_float();
-    // ln 2 in two parts, the first of which has few digits.
-    let r = x - whole * f32x8::splat(0.693_359_4) - whole * f32x8::splat(-2.121_944_4e-4);
-    let mut sum = f32x8::splat(1.0 / 5040.0);
-    for factor in [720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0] {
-        sum = sum * r + f32x8::splat(1.0 / factor);
-    }
-    let power: f32x8 = bytemuck::cast((n + i32x8::splat(127)) << 23);
-    sum * power
-}
-
 #[inline]
 fn load(values: &[f32]) -> f32x8 {
     let values: [f32; WIDTH] = values.try_into().expect("eight of them");
@@ -279,10 +260,12 @@ mod tests {
     use agon_engine::{Game, Goal, JointMove};
 
     use super::*;
-    use crate::heuristic::Heuristic;
-    use crate::mast::Mast;
     use crate::params::Params;
+    use crate::policy::{LanePolicy, PlayoutPolicy, Rule};
     use crate::random::Random;
+    use crate::techniques::heuristic::Heuristic;
+    use crate::techniques::mast::Mast;
+    use crate::techniques::{StateView, Techniques};
     use crate::walker::Walker;
 
     /// Sums over playouts: steps, goals of each role, first moves of each role.
@@ -356,18 +339,6 @@ mod tests {
     }
 
     #[test]
-    fn exponentials_are_near_enough() {
-        for idx in 0..7000 {
-            let x = -0.01 * idx as f32;
-            let (found, expected) = (exp(f32x8::splat(x)).to_array()[3], libm::expf(x));
-            assert!(
-                (found / expected - 1.0).abs() < 1e-5,
-                "{x}: {found}, {expected}"
-            );
-        }
-    }
-
-    #[test]
     fn lanes_are_guided_as_single_playouts_are() {
         for (name, has_mast) in [
             ("tic_tac_toe", false),
@@ -388,17 +359,24 @@ mod tests {
             ] {
                 params.set(knob, value).expect("it can be set");
             }
-            let mut heuristic = Heuristic::new(&game, &params).expect("it was asked for");
+            let heuristic = Heuristic::for_game(&game, &params).expect("it was asked for");
+            let mut rules = heuristic.in_lanes().expect("the lanes have one").clone();
             let roles = &game.grounded().expect("it grounds").program().roles;
             let n_moves: Vec<usize> = roles.iter().map(|role| role.moves.len()).collect();
             let mast = has_mast.then(|| {
                 let mut mast = Mast::new(&params, game.n_roles());
                 for (role, &n) in n_moves.iter().enumerate() {
-                    (0..n as u32).for_each(|of| mast.add(role, MoveId(of), f64::from(of % 30)));
+                    (0..n as u32).for_each(|mv| mast.add(role, MoveId(mv), 1, (mv % 30) as f32));
                 }
                 mast
             });
+            let mut techniques = Techniques {
+                mast,
+                heuristic: Some(heuristic),
+                ..Techniques::none()
+            };
             // One by one.
+            let mut policy = PlayoutPolicy::new(&params);
             let mut single = Sums::new(&game);
             let (mut walker, mut random) = (Walker::new(&game), Random::new(3));
             let mut joint = JointMove::new(vec![MoveId(0); game.n_roles()]);
@@ -407,12 +385,19 @@ mod tests {
                 let mut first = None;
                 let mut steps = 0;
                 while !walker.is_terminal() {
+                    let legal: Vec<Vec<MoveId>> = RoleId::all(game.n_roles())
+                        .map(|role| walker.legal_moves(role).to_vec())
+                        .collect();
+                    let view = StateView {
+                        words: walker.words(),
+                        record: &[],
+                        legal: &legal,
+                    };
+                    policy.stand(&mut techniques, &view);
                     for role in RoleId::all(game.n_roles()) {
-                        let of = match heuristic.guides_playout(role) {
-                            true => heuristic.draw(role, &mut walker, mast.as_ref(), &mut random),
-                            false => walker.any_move(role, &mut random),
-                        };
-                        joint.moves_mut()[role.idx()] = of.expect("it has a move");
+                        let moves = &legal[role.idx()];
+                        let chosen = policy.choose(&mut techniques, role, moves, &mut random);
+                        joint.moves_mut()[role.idx()] = moves[chosen];
                     }
                     first.get_or_insert_with(|| joint.clone());
                     walker.advance(&joint);
@@ -429,10 +414,8 @@ mod tests {
                 );
             }
             // All at once.
-            let mut guide = heuristic.guide().expect("the lanes have one").clone();
-            if let Some(mast) = &mast {
-                guide.learn(&mast.choosing(&n_moves, &mut random));
-            }
+            let policy = LanePolicy::new(&techniques, &n_moves).expect("there is one");
+            rules.learn(&policy.into_choosing(Rule::new(&params), &mut random));
             let options = LanesOptions {
                 seed: 4,
                 moves: true,
@@ -443,15 +426,15 @@ mod tests {
                 n_playouts: 6000,
                 ..Job::new(game.initial_state(), 0)
             }]);
-            lanes.run_with_blocks(Until::Idle, &mut guide);
+            lanes.run_with_blocks(Until::Idle, &mut rules);
             let mut many = Sums::new(&game);
             lanes.drain(|playout| {
                 let first = |role| playout.moves(role).next().expect("it has a step");
                 many.add(playout.steps(), |role| playout.goal(role), first);
             });
             single.assert_like(&many, name);
-            let n_states = guide.cost.n_states as f64;
-            assert!(n_states > many.n && guide.cost.n_timed > 0, "{n_states}");
+            let n_states = rules.cost.n_states as f64;
+            assert!(n_states > many.n && rules.cost.n_timed > 0, "{n_states}");
         }
     }
 }

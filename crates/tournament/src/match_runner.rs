@@ -6,16 +6,15 @@
 //!
 //! In: a cell and the number of a match. Out: its result with a row per move, or why it is void, or that it was stopped.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_arena::{About, Ending, MatchRecord, Referee, Seat, Settings};
-use agon_engine::{Goal, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{Game, Goal, JointMove, Machine, RoleId};
 use agon_player::GamePlayer;
 use agon_protocol::http::RemotePlayer;
 use agon_protocol::{MatchId, StopFlag};
-use agon_search::{Bot, Decision, Preset};
+use agon_search::{Bot, Decision, MatchEnd, Preset, Turn, play_match};
 
 use crate::budget::Budget;
 use crate::cell::Cell;
@@ -29,15 +28,8 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Default clocks of remote players. The protocol has whole seconds only.
 const START_CLOCK: f64 = 10.0;
 const PLAY_CLOCK: f64 = 1.0;
-/// The techniques whose reports tables need.
-const NOTED: &[&str] = &["cutoff", "fast", "heuristic"];
-/// The beginning of the report of a technique that has not decided yet.
-const UNDECIDED: &str = "watching";
-/// The technique whose report changes from move to move.
-const CHANGING: &str = "heuristic";
-
 /// A finished match with its moves.
-pub(crate) struct Bout {
+pub(crate) struct FinishedMatch {
     pub(crate) result: MatchResult,
     pub(crate) moves: Vec<MoveRow>,
 }
@@ -45,7 +37,7 @@ pub(crate) struct Bout {
 /// What became of a match.
 pub(crate) enum Played {
     /// It has a result.
-    Finished(Box<Bout>),
+    Finished(Box<FinishedMatch>),
     /// It does not count, because of these players.
     Void(Vec<Absent>),
     /// It was stopped.
@@ -62,8 +54,8 @@ pub(crate) struct Absent {
 /// Plays a match.
 pub(crate) fn play(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
     match cell.addresses().next() {
-        None => match Table::new(cell, index).play(stop) {
-            Some(bout) => Played::Finished(Box::new(bout)),
+        None => match play_here(cell, index, stop) {
+            Some(finished) => Played::Finished(Box::new(finished)),
             None => Played::Stopped,
         },
         Some(_) => host(cell, index, stop),
@@ -95,7 +87,7 @@ fn begin(cell: &Cell, index: u32) -> MatchResult {
         faults: [0, 0],
         fault_kinds: Default::default(),
         forfeits: [0, 0],
-        notes: Default::default(),
+        techniques: Default::default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         finished: 0,
     }
@@ -106,169 +98,135 @@ fn seconds_since_1970() -> u64 {
     since.unwrap_or_default().as_secs()
 }
 
-/// A match of bots on one thread.
-struct Table<'a> {
-    cell: &'a Cell,
-    bots: Vec<Box<dyn Bot>>,
-    machine: Box<dyn Machine + Send>,
-    result: MatchResult,
-    moves: Vec<MoveRow>,
+/// A match of bots on this thread; `None` if it was stopped.
+fn play_here(cell: &Cell, index: u32, stop: &StopFlag) -> Option<FinishedMatch> {
+    let game = &cell.sheet.game;
+    let mut finished = FinishedMatch {
+        result: begin(cell, index),
+        moves: Vec::new(),
+    };
+    let mut bots = make_bots(cell, index, &mut finished.result);
+    let clock = finished.result.fixture.start_clock;
+    prepare(game, &mut bots, clock, stop);
+    let mut ask = |bot: &mut dyn Bot, turn: &Turn<'_>| {
+        let limits = cell.budget.limits(stop.as_atomic());
+        let decision = bot.think(turn.state, turn.role, &limits, &mut |_| {});
+        finished.add(game, turn, bot, &decision);
+        (!stop.is_raised()).then_some(decision.mv)
+    };
+    let mut played: Vec<JointMove> = Vec::new();
+    let start = game.initial_state();
+    let outcome = play_match(
+        game,
+        start,
+        &mut bots,
+        MOST_STEPS,
+        &mut ask,
+        &mut |joint, _| {
+            played.push(joint.clone());
+        },
+    );
+    let result = &mut finished.result;
+    result.steps = outcome.steps;
+    result.finished = seconds_since_1970();
+    let ending = match outcome.end {
+        MatchEnd::Stopped => return None,
+        MatchEnd::Terminal => None,
+        MatchEnd::StepLimit => Some(Ending::StepLimit),
+        MatchEnd::NoLegalMove(role) => Some(Ending::NoLegalMove {
+            role: game.role_name(role),
+        }),
+    };
+    let fault = engine_fault(game, &played).map(|reason| Ending::EngineFault { reason });
+    result.ending = match fault.or(ending) {
+        Some(ending) => ending.to_string(),
+        None => {
+            let goals = outcome.goals.into_iter();
+            result.goals = goals.map(|goal| goal.map(Goal::value)).collect();
+            "over".to_owned()
+        }
+    };
+    Some(finished)
 }
 
-impl Table<'_> {
-    fn new(cell: &Cell, index: u32) -> Table<'_> {
-        let game = &cell.sheet.game;
-        let mut result = begin(cell, index);
-        let mut bots = Vec::new();
-        for (role_idx, &seat) in cell.seating(index).iter().enumerate() {
-            let started = Instant::now();
-            let seed = cell.seat_seed(index, role_idx);
-            bots.push(match cell.entrant(seat) {
-                Entrant::Preset(preset) => preset.bot(game, seed),
-                Entrant::Remote(_) => unreachable!("the referee hosts matches with remote players"),
-            });
-            result.work[usize::from(seat)].setup += started.elapsed().as_secs_f64();
-        }
-        Table {
-            cell,
-            bots,
-            machine: game.machine(),
-            result,
-            moves: Vec::new(),
-        }
+fn make_bots(cell: &Cell, index: u32, result: &mut MatchResult) -> Vec<Box<dyn Bot>> {
+    let mut bots = Vec::new();
+    for (role_idx, &seat) in cell.seating(index).iter().enumerate() {
+        let started = Instant::now();
+        let seed = cell.seat_seed(index, role_idx);
+        bots.push(match cell.entrant(seat) {
+            Entrant::Preset(preset) => preset.bot(&cell.sheet.game, seed),
+            Entrant::Remote(_) => unreachable!("the referee hosts matches with remote players"),
+        });
+        result.work[usize::from(seat)].setup += started.elapsed().as_secs_f64();
     }
+    bots
+}
 
-    fn play(mut self, stop: &StopFlag) -> Option<Bout> {
-        self.prepare(stop);
-        let ending = loop {
-            if self.machine.is_terminal() {
-                break "over".to_owned();
-            }
-            if self.result.steps >= MOST_STEPS {
-                break Ending::StepLimit.to_string();
-            }
-            let joint = self.joint_move(stop);
-            if stop.is_raised() {
-                return None;
-            }
-            match joint {
-                Ok(joint) => self.advance(&joint),
-                Err(reason) => break reason,
-            }
-        };
-        if let Some(fault) = self.machine.take_fault() {
-            let reason = fault.to_string();
-            self.result.ending = Ending::EngineFault { reason }.to_string();
-        } else {
-            if ending == "over" {
-                let roles = RoleId::all(self.bots.len());
-                let goals = roles.map(|role| self.machine.goal(role).map(Goal::value));
-                self.result.goals = goals.collect();
-            }
-            self.result.ending = ending;
-        }
-        self.result.finished = seconds_since_1970();
-        Some(Bout {
-            result: self.result,
-            moves: self.moves,
-        })
-    }
-
-    /// Lets the bots search during the start clock, if there is one.
-    fn prepare(&mut self, stop: &StopFlag) {
-        let Some(clock) = self.result.fixture.start_clock.filter(|clock| *clock > 0.0) else {
+/// Lets the bots search during the start clock, if there is one.
+fn prepare(game: &Game, bots: &mut [Box<dyn Bot>], clock: Option<f64>, stop: &StopFlag) {
+    let Some(clock) = clock.filter(|clock| *clock > 0.0) else {
+        return;
+    };
+    let mut machine = game.machine();
+    for (role, bot) in RoleId::all(bots.len()).zip(bots) {
+        if machine.is_terminal() || machine.legal_moves(role).is_empty() {
             return;
-        };
-        let state = self.machine.state();
-        for role in RoleId::all(self.bots.len()) {
-            if self.machine.is_terminal() || self.machine.legal_moves(role).is_empty() {
-                return;
-            }
-            let limits = Budget::Seconds(clock).limits(stop.as_atomic());
-            self.bots[role.idx()].think(&state, role, &limits, &mut |_| {});
         }
+        let limits = Budget::Seconds(clock).limits(stop.as_atomic());
+        bot.think(game.initial_state(), role, &limits, &mut |_| {});
     }
+}
 
-    /// Asks every bot for a move. The error is the ending if a role has no legal move.
-    fn joint_move(&mut self, stop: &StopFlag) -> Result<JointMove, String> {
-        let state = self.machine.state();
-        let n_roles = self.bots.len();
-        let mut joint = Vec::with_capacity(n_roles);
-        for role in RoleId::all(n_roles) {
-            let (n_legal, only) = match self.machine.legal_moves(role) {
-                [] => {
-                    let role = self.cell.sheet.game.role_name(role);
-                    return Err(Ending::NoLegalMove { role }.to_string());
-                }
-                [only] => (1, Some(*only)),
-                moves => (moves.len() as u32, None),
-            };
-            joint.push(match only {
-                Some(only) => only,
-                None => self.ask(role, &state, n_legal, stop),
-            });
+/// Why the engine gave a wrong answer in a match with these moves, if it did. Only the interpreter can fail.
+fn engine_fault(game: &Game, played: &[JointMove]) -> Option<String> {
+    if game.grounded().is_some() {
+        return None;
+    }
+    let mut machine = game.machine();
+    let look = |machine: &mut dyn Machine| {
+        if machine.is_terminal() {
+            game.roles().for_each(|role| _ = machine.goal(role));
+        } else {
+            game.roles().for_each(|role| _ = machine.legal_moves(role));
         }
-        Ok(JointMove::new(joint))
+    };
+    look(&mut *machine);
+    for joint in played {
+        machine.advance(joint);
+        look(&mut *machine);
     }
+    machine.take_fault().map(|fault| fault.to_string())
+}
 
-    fn ask(&mut self, role: RoleId, state: &State, n_legal: u32, stop: &StopFlag) -> MoveId {
-        let limits = self.cell.budget.limits(stop.as_atomic());
-        let decision = self.bots[role.idx()].think(state, role, &limits, &mut |_| {});
-        let seat = self.result.seats[role.idx()];
-        self.take_notes(role, seat);
-        let row = self.row(role, seat, n_legal, &decision);
+impl FinishedMatch {
+    /// Adds a search.
+    fn add(&mut self, game: &Game, turn: &Turn<'_>, bot: &dyn Bot, decision: &Decision) {
+        let seat = self.result.seats[turn.role.idx()];
+        let report = &decision.report;
         let work = &mut self.result.work[usize::from(seat)];
         work.searches += 1;
-        work.playouts += row.playouts;
-        work.transitions += row.transitions;
-        work.seconds += row.seconds;
-        self.moves.push(row);
-        decision.of
-    }
-
-    fn row(&self, role: RoleId, seat: u8, n_legal: u32, decision: &Decision) -> MoveRow {
-        let report = &decision.report;
-        let game = &self.cell.sheet.game;
-        MoveRow {
-            step: self.result.steps + 1,
-            role: game.role_name(role),
+        work.playouts += report.playouts;
+        work.transitions += report.transitions;
+        work.seconds += report.time.as_secs_f64();
+        let techniques = &mut self.result.techniques[usize::from(seat)];
+        let is_first = !self.moves.iter().any(|row| row.seat == seat);
+        if is_first || !techniques.is_settled() {
+            bot.account()
+                .iter()
+                .for_each(|account| techniques.update(account));
+        }
+        self.moves.push(MoveRow {
+            step: turn.step + 1,
+            role: game.role_name(turn.role),
             seat,
-            of: game.move_text(role, decision.of),
-            legal: Some(n_legal),
+            mv: game.move_text(turn.role, decision.mv),
+            legal: Some(turn.n_legal as u32),
             playouts: report.playouts,
             transitions: report.transitions,
             seconds: report.time.as_secs_f64(),
             value: report.value,
-        }
-    }
-
-    /// Keeps the reports of the techniques of a bot, if they may have changed.
-    fn take_notes(&mut self, role: RoleId, seat: u8) {
-        let noted = &mut self.result.notes[usize::from(seat)];
-        let is_settled = |notes: &BTreeMap<String, String>| {
-            let is_open = notes.values().any(|note| note.starts_with(UNDECIDED));
-            !is_open && !notes.contains_key(CHANGING)
-        };
-        let is_first = !self.moves.iter().any(|row| row.seat == seat);
-        if !is_first && is_settled(noted) {
-            return;
-        }
-        let account = self.bots[role.idx()].account();
-        let notes = account.map(|account| account.notes).unwrap_or_default();
-        for (technique, note) in notes {
-            if NOTED.contains(&technique) {
-                noted.insert(technique.to_owned(), note);
-            }
-        }
-    }
-
-    fn advance(&mut self, joint: &JointMove) {
-        self.machine.advance(joint);
-        let next = self.machine.state();
-        for bot in &mut self.bots {
-            bot.played(joint, &next);
-        }
-        self.result.steps += 1;
+        });
     }
 }
 
@@ -357,7 +315,7 @@ fn remote_seat(address: &str) -> Seat {
 }
 
 /// The result of a match by its record.
-fn read_record(mut result: MatchResult, record: &MatchRecord) -> Bout {
+fn read_record(mut result: MatchResult, record: &MatchRecord) -> FinishedMatch {
     let mut moves = Vec::new();
     result.steps = record.moves.len() as u32;
     if let Some(goals) = &record.goal_values {
@@ -371,7 +329,7 @@ fn read_record(mut result: MatchResult, record: &MatchRecord) -> Bout {
         result.forfeits[player] += u32::from(record.has_forfeited(role_idx));
     }
     let Some(details) = &record.agon else {
-        return Bout { result, moves };
+        return FinishedMatch { result, moves };
     };
     result.ending = details.ending.to_string();
     for (step, thoughts) in details.thoughts.iter().enumerate() {
@@ -388,7 +346,7 @@ fn read_record(mut result: MatchResult, record: &MatchRecord) -> Bout {
                 step: step as u32 + 1,
                 role: details.roles[role_idx].clone(),
                 seat,
-                of: mv.clone(),
+                mv: mv.clone(),
                 legal: None,
                 playouts: thought.playouts,
                 transitions: thought.transitions,
@@ -398,7 +356,7 @@ fn read_record(mut result: MatchResult, record: &MatchRecord) -> Bout {
         }
     }
     result.finished = seconds_since_1970();
-    Bout { result, moves }
+    FinishedMatch { result, moves }
 }
 
 #[cfg(test)]
@@ -410,7 +368,7 @@ mod tests {
     fn the_same_match_is_played_again() {
         let cell = cell("mc", "random", 4);
         let play = |index| match play(&cell, index, &StopFlag::new()) {
-            Played::Finished(bout) => *bout,
+            Played::Finished(finished) => *finished,
             _ => panic!("nobody stops it"),
         };
         for index in 0..4 {
@@ -418,8 +376,8 @@ mod tests {
             assert_eq!(one.result.goals, two.result.goals);
             assert_eq!(one.result.ending, "over");
             assert_eq!(one.result.seats, cell.seating(index));
-            let texts = |bout: &Bout| -> Vec<String> {
-                bout.moves.iter().map(|row| row.of.clone()).collect()
+            let texts = |finished: &FinishedMatch| -> Vec<String> {
+                finished.moves.iter().map(|row| row.mv.clone()).collect()
             };
             assert_eq!(texts(&one), texts(&two));
             assert_eq!((one.moves.len(), one.result.steps), (4, 2));
@@ -446,12 +404,12 @@ mod tests {
             "faults":[{"step":1,"role":"x","kind":"refused","detail":""}],
             "forfeits":[{"step":1,"role":"x","cause":"connection refused"}]}}"#;
         let record: MatchRecord = serde_json::from_str(json).expect("it is a record");
-        let bout = read_record(begin(&cell, 1), &record);
-        assert_eq!(bout.result.forfeits, [0, 1]);
-        assert_eq!(bout.result.faults, [0, 1]);
-        assert_eq!(bout.result.fault_kinds[1].missing, 1);
-        assert_eq!(bout.result.goal(true), Some(100.0));
-        assert_eq!(bout.result.ending, "forfeited by x");
+        let finished = read_record(begin(&cell, 1), &record);
+        assert_eq!(finished.result.forfeits, [0, 1]);
+        assert_eq!(finished.result.faults, [0, 1]);
+        assert_eq!(finished.result.fault_kinds[1].missing, 1);
+        assert_eq!(finished.result.goal(true), Some(100.0));
+        assert_eq!(finished.result.ending, "forfeited by x");
     }
 
     #[test]
