@@ -30,11 +30,13 @@ use crate::signature::signature;
 
 mod lanes;
 mod table;
+mod tactics;
 
 use lanes::LanesRun;
 pub(crate) use lanes::Work;
 pub(crate) use table::in_words;
 use table::{Kind, Line, Table};
+use tactics::TacticsArgs;
 
 /// A playout that takes more steps than this is cut: the sheet may never end.
 const MOST_STEPS: u32 = 100_000;
@@ -69,6 +71,7 @@ Examples:
   agon bench connect_four --engine lanes --without phases
   agon bench --setup-only --games sheets --json
   agon bench --signature
+  agon bench --tactics chess --time 2
   agon bench --gdl-perf my_game.kif result.properties 10"
 )]
 pub(crate) struct Args {
@@ -114,7 +117,9 @@ pub(crate) struct Args {
     /// Print the fingerprint of the search: a number that changes if and only if the search behaves differently
     #[arg(long, conflicts_with_all = ["games", "directory", "compare", "gdl_perf", "setup_only"])]
     signature: bool,
-    /// Print one JSON object per game and engine
+    #[command(flatten)]
+    tactics: TacticsArgs,
+    /// Print one JSON object per game and engine; with --tactics, one for all positions
     #[arg(long)]
     json: bool,
 }
@@ -269,6 +274,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.signature {
         writeln!(stdout().lock(), "{}", signature()?)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if args.tactics.tactics {
+        return tactics::run(&args.tactics, &args.games, args.seed, args.json);
     }
     if let Some([file, out, seconds]) = args.gdl_perf.as_deref() {
         return gdl_perf(args, file, out, seconds);
