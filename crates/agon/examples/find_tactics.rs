@@ -169,17 +169,7 @@ fn think(bot: &mut dyn Bot, state: &State, role: RoleId, playouts: u64) -> MoveI
         .of
 }
 
-/// In how many plies each move reaches or prevents a goal.
-#[derive(Default)]
-struct Table {
-    reach: BTreeMap<MoveId, u32>,
-    draw: BTreeMap<MoveId, u32>,
-    no_win: BTreeMap<MoveId, u32>,
-    lose: BTreeMap<MoveId, u32>,
-    /// Proofs of this many plies are complete.
-    plies: u32,
-}
-
+/// Looks for the strongest claim that can be proven of a state.
 fn examine(
     plan: &Plan,
     game: &Game,
@@ -188,111 +178,179 @@ fn examine(
     legal: &[MoveId],
 ) -> Option<Found> {
     let mut prover = Prover::new(game, role, plan.steps);
-    let mut table = Table::default();
-    let has_draws = goals(game, role).iter().any(|goal| (1..100).contains(goal));
+    let moves = legal
+        .iter()
+        .map(|&mv| Some((mv, prover.after(state, mv).ok()?)));
+    let mut moves = Moves {
+        plan,
+        all: moves.collect::<Option<_>>()?,
+        prover,
+    };
     for plies in 1..=plan.plies {
-        if deepen(&mut prover, &mut table, state, legal, plies, has_draws).is_err() {
-            break;
-        }
-        table.plies = plies;
-        // All moves are settled: nothing more to learn.
-        let settled = legal
-            .iter()
-            .filter(|mv| table.reach.contains_key(mv) || table.lose.contains_key(mv));
-        if settled.count() == legal.len() {
-            break;
-        }
-    }
-    let found = table.claims(plan, legal)?;
-    Some(Found {
-        role,
-        n_legal: legal.len(),
-        ..found
-    })
-}
-
-/// The goal values that a role can get.
-fn goals(game: &Game, role: RoleId) -> Vec<u8> {
-    let grounded = game.grounded().expect("built-in games ground");
-    let goals = grounded.program().roles[role.idx()].goals.iter();
-    goals
-        .filter_map(|goal| grounded.program().term_text(goal.value).parse().ok())
-        .collect()
-}
-
-fn deepen(
-    prover: &mut Prover<'_>,
-    table: &mut Table,
-    state: &State,
-    legal: &[MoveId],
-    plies: u32,
-    has_draws: bool,
-) -> Result<(), Unproven> {
-    for &mv in legal {
-        let next = prover.after(state, mv)?;
-        let mut ask = |wish, moves: &mut BTreeMap<MoveId, u32>| {
-            if !moves.contains_key(&mv) && prover.forces(&next, wish, plies - 1)? {
-                moves.insert(mv, plies);
+        match moves.claim(plies) {
+            Ok(None) => {}
+            Ok(Some(found)) => {
+                return Some(Found {
+                    role,
+                    n_legal: legal.len(),
+                    ..found
+                });
             }
-            Ok::<(), Unproven>(())
-        };
-        ask(Wish::Reach(100), &mut table.reach)?;
-        ask(Wish::Prevent(100), &mut table.no_win)?;
-        if has_draws {
-            ask(Wish::Reach(50), &mut table.draw)?;
-            ask(Wish::Prevent(50), &mut table.lose)?;
-        } else {
-            table.lose = table.no_win.clone();
+            Err(_) => return None,
         }
     }
-    Ok(())
+    None
 }
 
-impl Table {
-    /// The strongest claim that is proven.
-    fn claims(&self, plan: &Plan, legal: &[MoveId]) -> Option<Found> {
-        let is_few = |n: usize| n > 0 && n <= plan.right && n < legal.len();
-        let only = |good: &BTreeMap<MoveId, u32>, bad: &BTreeMap<MoveId, u32>, value| {
-            let is_whole = is_few(good.len()) && good.len() + bad.len() == legal.len();
-            let plies = good.values().chain(bad.values()).max().copied();
-            is_whole.then(|| found(Claim::Only, value, plies.unwrap_or(0), 0, good))
-        };
-        let right: BTreeMap<MoveId, u32> = legal
-            .iter()
-            .filter(|mv| !self.lose.contains_key(mv))
-            .map(|&mv| (mv, 0))
-            .collect();
-        let bad = self.lose.values().max().copied().unwrap_or(0);
-        let defence = || {
-            (is_few(right.len()) && self.plies > bad)
-                .then(|| found(Claim::Defence, 50, bad, self.plies, &right))
-        };
-        let first = self.reach.values().min().copied().unwrap_or(u32::MAX);
-        let fastest = || {
-            let right = self.reach.iter().filter(|(_, plies)| **plies == first);
-            let right: BTreeMap<MoveId, u32> = right.map(|(&mv, &plies)| (mv, plies)).collect();
-            let next = self.reach.values().filter(|plies| **plies > first).min();
-            let holds = next.map_or(self.plies, |next| next - 1);
-            (is_few(right.len()) && holds >= first + 2)
-                .then(|| found(Claim::Fastest, 100, first, holds, &right))
-        };
-        let mut position = only(&self.reach, &self.no_win, 100)
-            .or_else(|| only(&self.draw, &self.lose, 50))
-            .or_else(defence)
-            .or_else(fastest)?;
-        position.wins = self.reach.values().min().copied();
-        Some(position)
+/// The moves of a position, each with the state after it.
+struct Moves<'a> {
+    plan: &'a Plan,
+    all: Vec<(MoveId, State)>,
+    prover: Prover<'a>,
+}
+
+/// Nothing more can be found here: the proof takes too long, or there are too many right moves.
+struct Enough;
+
+impl From<Unproven> for Enough {
+    fn from(_: Unproven) -> Enough {
+        Enough
     }
 }
 
-fn found(claim: Claim, value: u8, plies: u32, holds: u32, right: &BTreeMap<MoveId, u32>) -> Found {
+impl Moves<'_> {
+    /// The moves of which a wish is forced within so many plies, the first move included.
+    fn forced(
+        &mut self,
+        among: &[MoveId],
+        wish: Wish,
+        plies: u32,
+    ) -> Result<Vec<MoveId>, Unproven> {
+        let mut forced = Vec::new();
+        for (mv, state) in &self.all {
+            if among.contains(mv) && self.prover.forces(state, wish, plies - 1)? {
+                forced.push(*mv);
+            }
+        }
+        Ok(forced)
+    }
+
+    /// Whether the wish is forced after all of these moves within so many plies.
+    fn all_forced(&mut self, among: &[MoveId], wish: Wish, plies: u32) -> Result<bool, Unproven> {
+        for (mv, state) in &self.all {
+            if among.contains(mv) && !self.prover.forces(state, wish, plies - 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What can be claimed of a win or of threats within exactly so many plies.
+    fn claim(&mut self, plies: u32) -> Result<Option<Found>, Enough> {
+        let all: Vec<MoveId> = self.all.iter().map(|(mv, _)| *mv).collect();
+        let wins = self.forced(&all, Wish::Reach(100), plies)?;
+        if wins.len() > self.plan.right {
+            return Err(Enough);
+        }
+        if !wins.is_empty() {
+            return Ok(Some(self.win(&all, wins, plies)?));
+        }
+        let right = self.not_lost(&all, plies)?;
+        match right.len() {
+            0 => Err(Enough),
+            n if n > self.plan.right => Ok(None),
+            _ => Ok(Some(self.defence(&all, right, plies)?)),
+        }
+    }
+
+    /// Moves that do not lose within so many plies; at most one more than may be right.
+    fn not_lost(&mut self, all: &[MoveId], plies: u32) -> Result<Vec<MoveId>, Unproven> {
+        let mut right = Vec::new();
+        for mv in all {
+            if !self.all_forced(&[*mv], Wish::Prevent(50), plies)? {
+                right.push(*mv);
+            }
+            if right.len() > self.plan.right {
+                break;
+            }
+        }
+        Ok(right)
+    }
+
+    fn win(&mut self, all: &[MoveId], right: Vec<MoveId>, plies: u32) -> Result<Found, Enough> {
+        let is_other = |mv: &&MoveId| !right.contains(mv);
+        let others: Vec<MoveId> = all.iter().filter(is_other).copied().collect();
+        let mut holds = plies;
+        for more in plies..=self.plan.plies {
+            match self.all_forced(&others, Wish::Prevent(100), more) {
+                Ok(false) => {}
+                Ok(true) => return Ok(found(Claim::Only, 100, (more, 0), &right, Some(plies))),
+                Err(_) => break,
+            }
+            match self.forced(&others, Wish::Reach(100), more) {
+                Ok(more_wins) if more_wins.is_empty() => holds = more,
+                _ => break,
+            }
+        }
+        match holds >= plies + 2 {
+            true => Ok(found(
+                Claim::Fastest,
+                100,
+                (plies, holds),
+                &right,
+                Some(plies),
+            )),
+            false => Err(Enough),
+        }
+    }
+
+    fn defence(&mut self, all: &[MoveId], right: Vec<MoveId>, plies: u32) -> Result<Found, Enough> {
+        let mut holds = plies;
+        let mut right = right;
+        for more in plies + 1..=self.plan.plies {
+            if let Ok(true) = self.all_forced(&right, Wish::Reach(50), more) {
+                let is_other = |mv: &&MoveId| !right.contains(mv);
+                let others: Vec<MoveId> = all.iter().filter(is_other).copied().collect();
+                let is_proven = self.all_forced(&others, Wish::Prevent(50), more)?;
+                assert!(is_proven, "the other moves lose");
+                let claim = (more, 0);
+                return Ok(found(Claim::Only, 50, claim, &right, None));
+            }
+            match self.not_lost(&right, more) {
+                Ok(left) if left.is_empty() => return Err(Enough),
+                Ok(left) => right = left,
+                Err(_) => break,
+            }
+            holds = more;
+        }
+        // The other moves may have needed as long as the longest of those that were dropped.
+        let is_other = |mv: &&MoveId| !right.contains(mv);
+        let others: Vec<MoveId> = all.iter().filter(is_other).copied().collect();
+        let mut plies = plies;
+        while !self.all_forced(&others, Wish::Prevent(50), plies)? {
+            plies += 1;
+        }
+        match holds > plies {
+            true => Ok(found(Claim::Defence, 50, (plies, holds), &right, None)),
+            false => Err(Enough),
+        }
+    }
+}
+
+fn found(
+    claim: Claim,
+    value: u8,
+    (plies, holds): (u32, u32),
+    right: &[MoveId],
+    wins: Option<u32>,
+) -> Found {
     Found {
         claim,
         value,
         plies,
         holds,
-        right: right.keys().copied().collect(),
-        wins: None,
+        right: right.to_vec(),
+        wins,
         n_legal: 0,
         role: RoleId(0),
         path: Vec::new(),
