@@ -5,7 +5,9 @@
 //! ```
 //!
 //! The moves of the matches are those of a weak player, some of them random. What is found is written as a file for
-//! `experiments/tactics` (docs/TACTICS.md), with a sentence of reason for each position.
+//! `experiments/tactics` (docs/TACTICS.md), with a sentence of reason for each position. `--material 1` looks for pieces
+//! that can be taken, in games whose file says what pieces are worth. `--moves FILE` examines one position only: the one
+//! after the joint moves of a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -13,8 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon::engine::{Game, JointMove, MoveId, RoleId, State};
-use agon::games::tactics::Claim;
+use agon::games::tactics::material::Scale;
 use agon::games::tactics::prove::{Prover, Unproven, Wish};
+use agon::games::tactics::{Claim, tactics, terms};
 use agon::search::{Bot, Limits, Preset, Random};
 
 /// Fewer legal moves are no choice worth asking for.
@@ -40,6 +43,14 @@ struct Plan {
     right: usize,
     /// The first step of a match that is looked at.
     from: usize,
+    /// The last one.
+    until: usize,
+    /// Look for draws that can be proven, too: useful near the end of a game.
+    draws: bool,
+    /// Look for material instead of wins.
+    material: bool,
+    /// Only the position after these joint moves.
+    moves: Option<String>,
 }
 
 impl Plan {
@@ -58,10 +69,18 @@ impl Plan {
             steps: 200_000,
             right: 2,
             from: 4,
+            until: 200,
+            draws: false,
+            material: false,
+            moves: None,
         };
         while let Some(option) = words.next() {
-            let number = words.next().ok_or("an option needs a number")?;
-            let number: u64 = number.parse()?;
+            let value = words.next().ok_or("an option needs a value")?;
+            if option == "--moves" {
+                plan.moves = Some(std::fs::read_to_string(value)?);
+                continue;
+            }
+            let number: u64 = value.parse()?;
             match option.as_str() {
                 "--seconds" => plan.time = Duration::from_secs(number),
                 "--seed" => plan.seed = number,
@@ -71,6 +90,9 @@ impl Plan {
                 "--plies" => plan.plies = number as u32,
                 "--steps" => plan.steps = number,
                 "--right" => plan.right = number as usize,
+                "--until" => plan.until = number as usize,
+                "--draws" => plan.draws = number > 0,
+                "--material" => plan.material = number > 0,
                 "--from" => plan.from = number as usize,
                 _ => return Err(format!("there is no option {option}").into()),
             }
@@ -100,7 +122,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ends = Instant::now() + plan.time;
     let mut found = Vec::new();
     let mut match_no = plan.seed * 1_000_000;
-    while Instant::now() < ends {
+    if let Some(moves) = &plan.moves {
+        found.extend(examine_one(&plan, &game, moves)?);
+    }
+    while plan.moves.is_none() && Instant::now() < ends {
         match_no += 1;
         play(&plan, &game, match_no, ends, &mut found)?;
     }
@@ -130,7 +155,7 @@ fn play(
     let mut bot = Preset::parse("agon:threads=1")?.bot(game, match_no);
     let mut machine = game.machine();
     let mut path: Vec<JointMove> = Vec::new();
-    while !machine.is_terminal() && Instant::now() < ends {
+    while !machine.is_terminal() && path.len() <= plan.until && Instant::now() < ends {
         let state = machine.state();
         let legal: Vec<Vec<MoveId>> = game
             .roles()
@@ -141,6 +166,7 @@ fn play(
             && path.len() >= plan.from
             && legal[role.idx()].len() >= FEWEST_MOVES
         {
+            let examine = if plan.material { weigh } else { examine };
             let proven = examine(plan, game, &state, role, &legal[role.idx()]);
             found.extend(proven.map(|position| Found {
                 path: path.clone(),
@@ -167,6 +193,66 @@ fn play(
 fn think(bot: &mut dyn Bot, state: &State, role: RoleId, playouts: u64) -> MoveId {
     bot.think(state, role, &Limits::playouts(playouts), &mut |_| {})
         .of
+}
+
+/// Examines the state after the joint moves of a text, one per line.
+fn examine_one(
+    plan: &Plan,
+    game: &Arc<Game>,
+    moves: &str,
+) -> Result<Option<Found>, Box<dyn Error>> {
+    let mut machine = game.machine();
+    let mut path = Vec::new();
+    for line in moves.lines().filter(|line| !line.trim().is_empty()) {
+        let joint = game.joint_move(&terms(line))?;
+        machine.advance(&joint);
+        path.push(joint);
+    }
+    let state = machine.state();
+    let role = game
+        .roles()
+        .find(|&role| machine.legal_moves(role).len() > 1);
+    let role = role.ok_or("nobody has a choice")?;
+    let legal = machine.legal_moves(role).to_vec();
+    let examine = if plan.material { weigh } else { examine };
+    let found = examine(plan, game, &state, role, &legal);
+    Ok(found.map(|position| Found { path, ..position }))
+}
+
+/// Looks for a move that gains material which no other move gains, in a search of the wanted plies and in one that is a
+/// ply longer.
+fn weigh(plan: &Plan, game: &Game, state: &State, role: RoleId, legal: &[MoveId]) -> Option<Found> {
+    let all = tactics();
+    let worth = &all.iter().find(|tactics| tactics.game == plan.game)?.worth;
+    let mut scale = Scale::new(game, role, worth, plan.steps);
+    let before = scale.balance(state);
+    let mut reaching = |among: &[MoveId], gain: i32, plies: u32| {
+        let mut right = Vec::new();
+        for &mv in among {
+            if scale.reaches(state, mv, before + gain, plies).ok()? {
+                right.push(mv);
+            }
+        }
+        Some(right)
+    };
+    for gain in (2..=9).rev() {
+        let right = reaching(legal, gain, plan.plies)?;
+        if right.is_empty() {
+            continue;
+        }
+        let is_same = reaching(legal, gain - 1, plan.plies)? == right
+            && reaching(legal, gain - 1, plan.plies + 1)? == right
+            && reaching(&right, gain, plan.plies + 1)? == right;
+        if right.len() > plan.right || !is_same {
+            return None;
+        }
+        return Some(Found {
+            role,
+            n_legal: legal.len(),
+            ..found(Claim::Material, gain as u8, (plan.plies, 0), &right, None)
+        });
+    }
+    None
 }
 
 /// Looks for the strongest claim that can be proven of a state.
@@ -308,7 +394,7 @@ impl Moves<'_> {
         let mut holds = plies;
         let mut right = right;
         for more in plies + 1..=self.plan.plies {
-            if let Ok(true) = self.all_forced(&right, Wish::Reach(50), more) {
+            if self.plan.draws && self.all_forced(&right, Wish::Reach(50), more) == Ok(true) {
                 let is_other = |mv: &&MoveId| !right.contains(mv);
                 let others: Vec<MoveId> = all.iter().filter(is_other).copied().collect();
                 let is_proven = self.all_forced(&others, Wish::Prevent(50), more)?;
@@ -330,7 +416,7 @@ impl Moves<'_> {
         while !self.all_forced(&others, Wish::Prevent(50), plies)? {
             plies += 1;
         }
-        match holds > plies {
+        match holds >= plies {
             true => Ok(found(Claim::Defence, 50, (plies, holds), &right, None)),
             false => Err(Enough),
         }
@@ -449,7 +535,10 @@ fn reason(position: &Found) -> String {
         (Claim::Defence, ..) => format!(
             "The only defence: all {others} other moves lose by force within {plies} plies, this one not within {holds}."
         ),
-        _ => format!(
+        (Claim::Material, gain, _) => format!(
+            "Gains material worth {gain}, counted after {plies} plies of full width and all captures; the {others} other moves gain less by 2 or more."
+        ),
+        (Claim::Fastest, ..) => format!(
             "Wins by force in {plies} {}; none of the {others} other moves does within {holds}.",
             plural(*plies)
         ),

@@ -291,7 +291,8 @@ impl Position {
 }
 
 /// The terms of a line: words, and whatever is in brackets.
-fn terms(line: &str) -> Vec<&str> {
+#[must_use]
+pub fn terms(line: &str) -> Vec<&str> {
     let mut terms = Vec::new();
     let (mut depth, mut begin) = (0_i32, None);
     for (idx, letter) in line.char_indices() {
