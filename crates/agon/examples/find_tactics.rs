@@ -532,9 +532,15 @@ fn reason(position: &Found) -> String {
                 "Holds the draw; all {others} other moves lose by force, proven in at most {plies} plies."
             )
         }
-        (Claim::Defence, ..) => format!(
-            "The only defence: all {others} other moves lose by force within {plies} plies, this one not within {holds}."
-        ),
+        (Claim::Defence, ..) => {
+            let (which, these) = match position.right.len() {
+                1 => ("defence", "this one"),
+                _ => ("defences", "these"),
+            };
+            format!(
+                "The only {which}: all {others} other moves lose by force within {plies} plies, {these} not within {holds}."
+            )
+        }
         (Claim::Material, gain, _) => format!(
             "Gains material worth {gain}, counted after {plies} plies of full width and all captures; the {others} other moves gain less by 2 or more."
         ),

@@ -130,19 +130,20 @@ fn a_wrong_position_is_found_out() {
         )
     };
     check(
-        &claim("fastest", "(mark 3 1)", "plies = 1\nholds = 3"),
+        &claim("fastest", "(mark 3 1)", "plies = 1\nholds = 2"),
         "good",
     );
+    // A block makes two threats at once.
     check(
         &claim("only", "(mark 3 1)", "plies = 5"),
         "`(mark 1 3)` may still reach 100 after 5 plies",
     );
     check(
-        &claim("fastest", "(mark 3 1)", "plies = 1\nholds = 5"),
-        "`(mark 1 3)` secures 100 within 5 plies, too",
+        &claim("fastest", "(mark 3 1)", "plies = 1\nholds = 3"),
+        "`(mark 1 3)` secures 100 within 3 plies, too",
     );
     check(
-        &claim("fastest", "(mark 2 2)", "plies = 1\nholds = 3"),
-        "`(mark 3 1)` secures 100 within 3 plies, too",
+        &claim("fastest", "(mark 1 3)", "plies = 1\nholds = 0"),
+        "`(mark 1 3)` does not secure 100 within 1 plies",
     );
 }
