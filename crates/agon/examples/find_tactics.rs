@@ -339,7 +339,7 @@ impl Moves<'_> {
             return Err(Enough);
         }
         if !wins.is_empty() {
-            return Ok(Some(self.win(&all, wins, plies)?));
+            return Ok(Some(self.win(&all, &wins, plies)?));
         }
         let right = self.not_lost(&all, plies)?;
         match right.len() {
@@ -363,14 +363,14 @@ impl Moves<'_> {
         Ok(right)
     }
 
-    fn win(&mut self, all: &[MoveId], right: Vec<MoveId>, plies: u32) -> Result<Found, Enough> {
+    fn win(&mut self, all: &[MoveId], right: &[MoveId], plies: u32) -> Result<Found, Enough> {
         let is_other = |mv: &&MoveId| !right.contains(mv);
         let others: Vec<MoveId> = all.iter().filter(is_other).copied().collect();
         let mut holds = plies;
         for more in plies..=self.plan.plies {
             match self.all_forced(&others, Wish::Prevent(100), more) {
                 Ok(false) => {}
-                Ok(true) => return Ok(found(Claim::Only, 100, (more, 0), &right, Some(plies))),
+                Ok(true) => return Ok(found(Claim::Only, 100, (more, 0), right, Some(plies))),
                 Err(_) => break,
             }
             match self.forced(&others, Wish::Reach(100), more) {
@@ -383,7 +383,7 @@ impl Moves<'_> {
                 Claim::Fastest,
                 100,
                 (plies, holds),
-                &right,
+                right,
                 Some(plies),
             )),
             false => Err(Enough),
