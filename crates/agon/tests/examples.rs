@@ -2,6 +2,9 @@
 
 mod playing;
 
+#[path = "../examples/four_move_mate.rs"]
+#[expect(dead_code, reason = "its main reads the arguments of the process")]
+mod four_move_mate;
 #[path = "../examples/http_bot.rs"]
 #[expect(dead_code, reason = "its main never returns")]
 mod http_bot;
@@ -13,6 +16,7 @@ mod tournament_bot;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use playing::{empty_folder, play, run};
 use serde_json::Value;
@@ -68,4 +72,22 @@ fn the_tournament_bot_enters_a_tournament() {
         assert_eq!(cell["matches"], 2, "{cell}");
         assert_eq!(cell["first"], served.url(), "{cell}");
     }
+}
+
+#[test]
+fn the_four_move_mate_mates_who_does_not_look() {
+    let game = Arc::new(agon::games::load("chess").expect("it is built in"));
+    let plan = four_move_mate::Plan {
+        player: "legal".to_owned(),
+        matches: 4,
+        time: 1.0,
+        playouts: Some(1),
+        seed: 1,
+    };
+    let outcomes: Vec<_> = (1..=plan.matches)
+        .map(|number| four_move_mate::play(&plan, &game, number).expect("it is played"))
+        .collect();
+    let mated: Vec<Option<u32>> = outcomes.iter().map(|outcome| outcome.mated).collect();
+    assert!(mated.contains(&Some(4)), "{mated:?}");
+    assert!(outcomes[1].moves.ends_with("h5f7"), "{}", outcomes[1].moves);
 }

@@ -90,6 +90,9 @@ fn the_same_seed_finds_the_same() {
         for key in ["seconds", "playouts_per_s", "tree_ns_per_level"] {
             found[key] = Value::Null;
         }
+        assert_eq!(found["techniques"]["mast"]["status"], "on");
+        let moves = found["techniques"]["mast"]["moves"].as_u64();
+        assert_eq!(found["notes"]["mast"], format!("{} moves seen", moves.expect("it is a number")));
         found
     };
     assert_eq!(search("1"), search("1"));
@@ -222,14 +225,18 @@ fn what_search_cannot_do_it_says() {
 }
 
 #[test]
-fn params_lists_knobs_and_presets() {
+fn params_lists_parameters_and_presets() {
     let folder = folder("params");
     let text = run(&folder, &["params"]);
-    assert!(stdout(&text).contains("exploration = 40  (f64: 0.0..=1000.0)"));
-    for line in stdout(&run(&folder, &["params", "--json"])).lines() {
-        let knob: Value = serde_json::from_str(line).expect("a line is an object");
-        for key in ["name", "type", "default", "range", "about"] {
-            assert!(knob[key].is_string(), "{line}");
+    let words = "Tree and selection\n  exploration = 40  (f64: 0.0..=1000.0)";
+    assert!(stdout(&text).starts_with(words), "{}", stdout(&text));
+    assert!(stdout(&text).contains("\n\nMAST\n  mast_choice = gibbs"));
+    let params = run(&folder, &["params", "--json"]);
+    assert!(stdout(&params).lines().count() <= 45, "each is used");
+    for line in stdout(&params).lines() {
+        let param: Value = serde_json::from_str(line).expect("a line is an object");
+        for key in ["name", "group", "type", "default", "range", "about"] {
+            assert!(param[key].is_string(), "{line}");
         }
     }
     let presets = run(&folder, &["params", "--presets", "--json"]);

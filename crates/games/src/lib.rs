@@ -20,7 +20,7 @@
 //! [`games`] all of them.
 //!
 //! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it, [`notation`] writes and
-//! reads moves, [`metadata`] compares it with the rules.
+//! reads moves, [`metadata`] compares it with the rules. [`tactics`] has positions with a right move, and proves it.
 //!
 //! **Invariant:** holds no rule of any game outside a rulesheet.
 
@@ -29,6 +29,7 @@ pub mod board;
 pub mod metadata;
 pub mod notation;
 pub mod suite;
+pub mod tactics;
 
 pub use about::{About, Board, GameKind, Layer, ReadError, Shape};
 

@@ -31,11 +31,13 @@ use crate::signature::signature;
 mod lanes;
 mod search;
 mod table;
+mod tactics;
 
 use lanes::LanesRun;
 pub(crate) use lanes::Work;
 pub(crate) use table::in_words;
 use table::{Kind, Line, Table};
+use tactics::TacticsArgs;
 
 /// A playout that takes more steps than this is cut: the sheet may never end.
 const MOST_STEPS: u32 = 100_000;
@@ -72,6 +74,7 @@ Examples:
   agon bench --search
   agon bench --search chess othello --evaluator none --json
   agon bench --signature
+  agon bench --tactics chess --time 2
   agon bench --gdl-perf my_game.kif result.properties 10"
 )]
 pub(crate) struct Args {
@@ -120,8 +123,8 @@ pub(crate) struct Args {
     /// Measure how much of the engine's speed arrives in a search from the initial state [default: twelve games]
     #[arg(long, conflicts_with_all = ["engine", "directory", "compare", "gdl_perf", "setup_only", "signature"])]
     search: bool,
-    /// Preset that searches [default: agon:threads=1]
-    #[arg(long, value_name = "PLAYER", requires = "search")]
+    /// With --search or --tactics: preset that searches, with parameters after a colon [default: agon:threads=1]
+    #[arg(long, value_name = "PLAYER")]
     player: Option<String>,
     /// How the search evaluates leaves: rollouts, or none, which measures the tree alone
     #[arg(long, value_name = "NAME", requires = "search")]
@@ -129,7 +132,9 @@ pub(crate) struct Args {
     /// Threads of the search [default: 1]
     #[arg(long, value_name = "N", requires = "search")]
     threads: Option<u32>,
-    /// Print one JSON object per game and engine
+    #[command(flatten)]
+    tactics: TacticsArgs,
+    /// Print one JSON object per game and engine; with --tactics, one for all positions
     #[arg(long)]
     json: bool,
 }
@@ -292,6 +297,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if args.search {
         return search::run(args);
+    }
+    if args.tactics.tactics {
+        let player = args.player.as_deref();
+        return tactics::run(&args.tactics, player, &args.games, args.seed, args.json);
     }
     if let Some([file, out, seconds]) = args.gdl_perf.as_deref() {
         return gdl_perf(args, file, out, seconds);

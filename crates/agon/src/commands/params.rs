@@ -30,8 +30,9 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct KnobLine<'a> {
+struct ParamLine<'a> {
     name: &'a str,
+    group: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
     default: &'a str,
@@ -51,11 +52,12 @@ struct PresetLine<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut out = stdout().lock();
     match (args.presets, args.json) {
-        (false, false) => knobs(&mut out)?,
+        (false, false) => params(&mut out)?,
         (false, true) => {
             for knob in Params::knobs() {
-                let line = KnobLine {
+                let line = ParamLine {
                     name: knob.name,
+                    group: &group(knob.name),
                     kind: knob.kind,
                     default: &knob.default,
                     range: &knob.range,
@@ -84,11 +86,57 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn knobs(out: &mut impl Write) -> std::io::Result<()> {
-    for knob in Params::knobs() {
-        let (name, default) = (knob.name, knob.default);
-        writeln!(out, "{name} = {default}  ({}: {})", knob.kind, knob.range)?;
-        indented(out, "    ", "    ", knob.about)?;
+/// Groups of parameters, by the first words of their names.
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "Tree and selection",
+        &[
+            "exploration",
+            "values",
+            "discount",
+            "transpositions",
+            "keep",
+            "memory",
+            "final",
+            "simultaneous",
+            "single",
+        ],
+    ),
+    ("PUCT", &["puct"]),
+    ("Playouts", &["playout", "decisive", "most"]),
+    ("MAST", &["mast"]),
+    ("FAST", &["fast"]),
+    ("RAVE and GRAVE", &["rave", "grave"]),
+    ("Early cutoffs", &["cutoff"]),
+    ("Urgency of untried moves", &["urgency"]),
+    ("Heuristic from the rules", &["heuristic"]),
+    ("Proofs", &["solver", "sweep"]),
+    ("Batches and threads", &["batch", "threads", "evaluator"]),
+];
+
+/// The technique that a parameter belongs to. A technique without a title here is called by the first word of its parameters.
+fn group(name: &str) -> String {
+    let first = name.split('_').next().unwrap_or(name);
+    let group = GROUPS.iter().find(|(_, firsts)| firsts.contains(&first));
+    group.map_or_else(|| first.to_uppercase(), |(title, _)| (*title).to_owned())
+}
+
+fn params(out: &mut impl Write) -> std::io::Result<()> {
+    let params = Params::knobs();
+    let mut titles: Vec<String> = GROUPS.iter().map(|(title, _)| (*title).to_owned()).collect();
+    for param in &params {
+        let title = group(param.name);
+        if !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    for (idx, title) in titles.iter().enumerate() {
+        writeln!(out, "{}{title}", if idx == 0 { "" } else { "\n" })?;
+        for param in params.iter().filter(|param| group(param.name) == *title) {
+            let (name, default) = (param.name, &param.default);
+            writeln!(out, "  {name} = {default}  ({}: {})", param.kind, param.range)?;
+            indented(out, "      ", "      ", param.about)?;
+        }
     }
     Ok(())
 }

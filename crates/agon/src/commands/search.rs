@@ -81,6 +81,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// A number of seconds on the command line.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if seconds > 0.0 && seconds <= 1e8 {
