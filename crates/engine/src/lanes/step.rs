@@ -194,12 +194,9 @@ unsafe fn step<V: Vector>(
             };
             let log = row_ptr::<V>(bits, choice.first_log_row);
             match (&chooser.policy, chooser.tables, &mut group.table_scratch) {
-                (None, None, _) if run.keep.moves => {
-                    choose::<V, true>(&choice.leaves, rows, scratch, &mut random, active, log);
-                    continue;
-                }
                 (None, None, _) => {
-                    choose::<V, false>(&choice.leaves, rows, scratch, &mut random, active, log);
+                    let log = run.keep.moves.then_some(log);
+                    choose(&choice.leaves, rows, scratch, &mut random, active, log);
                     continue;
                 }
                 (None, Some(tables), Some(table_scratch)) => {
