@@ -4,6 +4,7 @@
 //! limit. The result says so; neither is an error of the engine.
 
 use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::machine::Machine;
 use crate::scalar::ScalarMachine;
@@ -83,8 +84,9 @@ impl ScalarPlayouts {
         }
     }
 
-    /// Runs one playout.
-    pub fn run(&mut self, max_steps: u32, rng: &mut impl Rng) -> Playout {
+    /// Runs one playout. The generator is not generic: the loop is compiled here, where release builds optimise it, and not in
+    /// the crate that calls it.
+    pub fn run(&mut self, max_steps: u32, rng: &mut Xoshiro256PlusPlus) -> Playout {
         self.machine.load(&self.initial);
         for steps in 0..=max_steps {
             if self.machine.is_terminal() {

@@ -358,26 +358,29 @@ fn four<V: Vector>(l0: V, l1: V, l2: V, l3: V) -> (V, V, V) {
     (s0, s1, s2)
 }
 
-/// Picks a move in each lane of `mask` and sets the rows of all moves; `count` must have been called. With `LOG`, ORs
-/// the bits of the picked moves' numbers into the vectors at `log`.
+/// Picks a move in each lane of `mask` and sets the rows of all moves; `count` must have been called. With a `log`,
+/// ORs the bits of the picked moves' numbers into its vectors.
 ///
 /// # Safety
 /// As for [`count`]; `log` has a vector for each bit of a leaf's number.
 #[inline(always)]
-pub(super) unsafe fn choose<V: Vector, const LOG: bool>(
+pub(super) unsafe fn choose<V: Vector>(
     leaves: &Leaves,
     rows: *mut u64,
     scratch: &mut Scratch,
     random: &mut Random<V>,
     mask: V,
-    log: *mut u64,
+    log: Option<*mut u64>,
 ) {
     // SAFETY: guaranteed by the caller.
     unsafe {
         scale(&leaves.tree, scratch, random);
         let paths = scratch.paths.pointer();
         mask.store(paths);
-        descend::<V, LOG>(leaves, rows, scratch, log);
+        match log {
+            Some(log) => descend::<V, true>(leaves, rows, scratch, log),
+            None => descend::<V, false>(leaves, rows, scratch, std::ptr::null_mut()),
+        }
     }
 }
 

@@ -97,19 +97,23 @@ unsafe fn run_steps<V: Vector>(
     chooser: &mut Chooser<'_, '_>,
 ) {
     let n_phases = run.program.phases.len() as u64;
+    let end = run.first + run.n_steps;
+    let (mut now, mut played) = (run.first, None);
     // SAFETY: guaranteed by the caller.
     unsafe {
-        refill::<V>(run, group, blocks, run.first, None);
-        for now in run.first..run.first + run.n_steps {
-            let phase = &run.program.phases[(now % n_phases) as usize];
-            if group.is_active() {
-                step::<V>(run, group, blocks, chooser, now, phase);
-                refill::<V>(run, group, blocks, now + 1, Some(phase));
-            } else if blocks.iter().any(Block::has_jobs) {
-                refill::<V>(run, group, blocks, now + 1, None);
-            } else {
+        // One call of each part: a second one would be compiled once more, for each width.
+        loop {
+            refill::<V>(run, group, blocks, now, played);
+            let is_active = group.is_active();
+            if now == end || !(is_active || blocks.iter().any(Block::has_jobs)) {
                 break;
             }
+            let phase = &run.program.phases[(now % n_phases) as usize];
+            if is_active {
+                step::<V>(run, group, blocks, chooser, now, phase);
+            }
+            played = is_active.then_some(phase);
+            now += 1;
         }
     }
 }
@@ -190,12 +194,9 @@ unsafe fn step<V: Vector>(
             };
             let log = row_ptr::<V>(bits, choice.first_log_row);
             match (&chooser.policy, chooser.tables, &mut group.table_scratch) {
-                (None, None, _) if run.keep.moves => {
-                    choose::<V, true>(&choice.leaves, rows, scratch, &mut random, active, log);
-                    continue;
-                }
                 (None, None, _) => {
-                    choose::<V, false>(&choice.leaves, rows, scratch, &mut random, active, log);
+                    let log = run.keep.moves.then_some(log);
+                    choose(&choice.leaves, rows, scratch, &mut random, active, log);
                     continue;
                 }
                 (None, Some(tables), Some(table_scratch)) => {

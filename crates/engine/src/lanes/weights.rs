@@ -351,24 +351,20 @@ impl Tables {
         unsafe {
             match &table.how {
                 How::Proportional(classes) => {
-                    if table.urgent.is_empty() {
-                        proportional::<V, false>(table, classes, rows, scratch, random, mask);
-                    } else {
-                        proportional::<V, true>(table, classes, rows, scratch, random, mask);
-                    }
+                    proportional(table, classes, rows, scratch, random, mask);
                     // The uniform choice must clear rows that it did not write.
                     uniform.soil();
                 }
                 How::Greedy { order, epsilon } => {
                     split::<V>(table, rows, &mut scratch.is_live);
                     let is_random = below(random, *epsilon);
-                    super::choose::choose::<V, false>(
+                    super::choose::choose(
                         &choice.leaves,
                         rows,
                         uniform,
                         random,
                         mask.and(is_random),
-                        std::ptr::null_mut(),
+                        None,
                     );
                     let mut waiting = mask.and_not(is_random);
                     if !table.urgent.is_empty() {
@@ -622,9 +618,9 @@ fn below<V: Vector>(random: &mut Random<V>, limit: u32) -> V {
     is_below
 }
 
-/// Draws a position in the sum of weights, and finds its class and move. With `URGENT`, urgent moves come first.
+/// Draws a position in the sum of weights, and finds its class and move. Urgent moves come first.
 #[inline(always)]
-unsafe fn proportional<V: Vector, const URGENT: bool>(
+unsafe fn proportional<V: Vector>(
     table: &Table,
     classes: &[Class],
     rows: *mut u64,
@@ -633,6 +629,7 @@ unsafe fn proportional<V: Vector, const URGENT: bool>(
     mask: V,
 ) {
     let zero = V::splat(false);
+    let has_urgent = !table.urgent.is_empty();
     let OfTable {
         classes: scratch,
         urgent: urgent_scratch,
@@ -654,7 +651,7 @@ unsafe fn proportional<V: Vector, const URGENT: bool>(
             }
         }
         let mut is_urgent = zero;
-        if URGENT {
+        if has_urgent {
             n_bits = n_bits.max(table.urgent.n_bits);
             is_urgent = table.urgent.gather::<V>(rows, urgent_scratch);
             if !is_urgent.is_zero() {
@@ -667,7 +664,7 @@ unsafe fn proportional<V: Vector, const URGENT: bool>(
         // Step 2. A position in it, and its class. The heaviest classes come first, so that the remainder needs ever
         // fewer bits. A class with three times a power of two is processed three times.
         let mut place = scale_wide(&total, n_bits, random);
-        let mut place_of_urgent = if URGENT { place } else { total };
+        let mut place_of_urgent = if has_urgent { place } else { total };
         let mut masks = [zero; CLASSES.len()];
         let (mut number, mut before) = ([zero; WIDE], [zero; WIDE]);
         let mut waiting = mask.and_not(is_urgent);
@@ -706,7 +703,7 @@ unsafe fn proportional<V: Vector, const URGENT: bool>(
             find::<V>(&class.leaves, rows, scratch, masks[idx], &number);
         }
         merge::<V>(&table.splits, rows, is_live);
-        if URGENT {
+        if has_urgent {
             let waiting = mask.and(is_urgent);
             table
                 .urgent
