@@ -29,6 +29,11 @@ use crate::symbol::Keyword;
 
 use outline::Outline;
 
+/// Maximum number of unknown names for which a similar name is searched: an untrusted sheet may have a million.
+const MOST_GUESSES: usize = 50;
+/// Maximum number of names that are compared with keywords or with each other.
+const MOST_NAMES: usize = 10_000;
+
 /// Checks a description. In the error case the result has all findings, including warnings; on success, see
 /// [`Rules::warnings`].
 ///
