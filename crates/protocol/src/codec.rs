@@ -168,7 +168,8 @@ fn start(
 /// When to stop checking rules. The rest of the clock is for what cannot be stopped, and for a slow machine.
 fn deadline(received: Option<Instant>, clock: Duration) -> Option<Instant> {
     const LEAST: Duration = Duration::from_millis(200);
-    received?.checked_add((clock / 2).max(LEAST))
+    const MOST: Duration = Duration::from_secs(3600);
+    received?.checked_add((clock.min(MOST) * 3 / 4).max(LEAST))
 }
 
 fn rules(

@@ -352,8 +352,9 @@ fn role_variables(rule: &Rule) -> Variables {
 
 fn role_finding(outline: &Outline<'_>, unsafe_use: &UnsafeUse) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
-    let message =
-        format!("the role variable `{name}` is not bound in the body; it ranges over all roles");
+    let message = format!(
+        "the role variable `{name}` is not bound in the body; the rule is read as if `(role {name})` were in it"
+    );
     Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message)
         .help(format!("add `(role {name})` to the body"))
 }
@@ -576,11 +577,11 @@ mod tests {
         check(
             "(<= (legal ?r wait) (true idle))\n(<= (goal ?r 0) (not (won ?r)))\n(legal ?r go)\n(<= p (not (does ?r m)))\n(<= (input ?r m) q)",
             expect![[r#"
-                warning 1:12 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 2:11 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 3:8 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 4:18 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 5:12 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
+                warning 1:12 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 2:11 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 3:8 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 4:18 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 5:12 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
             "#]],
         );
     }
