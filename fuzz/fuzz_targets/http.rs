@@ -4,7 +4,6 @@
 #![no_main]
 
 use std::io::BufReader;
-use std::time::Duration;
 
 use agon_protocol::http::Limits;
 use agon_protocol::http::read::{Incoming, read_request, read_response};
@@ -12,8 +11,7 @@ use agon_protocol::http::read::{Incoming, read_request, read_response};
 const LIMITS: Limits = Limits {
     head: 300,
     body: 300,
-    connections: 1,
-    patience: Duration::ZERO,
+    ..Limits::DEFAULT
 };
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

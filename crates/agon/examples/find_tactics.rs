@@ -192,7 +192,7 @@ fn play(
 /// The only place that asks a bot.
 fn think(bot: &mut dyn Bot, state: &State, role: RoleId, playouts: u64) -> MoveId {
     bot.think(state, role, &Limits::playouts(playouts), &mut |_| {})
-        .of
+        .mv
 }
 
 /// Examines the state after the joint moves of a text, one per line.

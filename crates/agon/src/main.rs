@@ -21,6 +21,8 @@ mod watch;
 mod words;
 
 use std::process::ExitCode;
+#[cfg(unix)]
+use std::sync::Arc;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
@@ -84,7 +86,18 @@ enum Command {
     Verify(commands::verify::Args),
 }
 
+/// A file that grows beyond the limit of the system ends a process without a word. With a handler, whatever it does, the
+/// write fails instead, and the error is reported like any other.
+#[cfg(unix)]
+fn report_full_files() {
+    let signal = signal_hook::consts::SIGXFSZ;
+    // If it cannot be registered, everything is as it would be without it.
+    let _ = signal_hook::flag::register(signal, Arc::default());
+}
+
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    report_full_files();
     let matches = help::program().get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     arguments.color.apply();

@@ -10,7 +10,8 @@ use agon::games::board::board_of;
 use agon::games::notation::Notation;
 use agon::games::{About, Board};
 use agon_arena::{Event, MatchRecord, ThoughtRecord};
-use agon_engine::{Game, Machine, RoleId, State};
+use agon_engine::{Game, JointMove, Machine, RoleId, State};
+use agon_protocol::Term;
 
 use crate::clock::Clock;
 use crate::paint::Painter;
@@ -252,6 +253,9 @@ impl<'a> Show<'a> {
                 "{role:roles$}  {player:names$}  {goal:>4}  {faults:>6}{forfeit}"
             )?;
         }
+        for reason in self.missing_goals(record) {
+            writeln!(self.out, "{reason}")?;
+        }
         if let Some(goals) = record
             .goal_values
             .as_ref()
@@ -262,6 +266,48 @@ impl<'a> Show<'a> {
             writeln!(self.out, "\n{}", self.painter.strong(&verdict))?;
         }
         Ok(())
+    }
+
+    /// Why a match has no goals: one sentence per role without one, or one about the match.
+    fn missing_goals(&mut self, record: &MatchRecord) -> Vec<String> {
+        if record.goal_values.is_some() {
+            return Vec::new();
+        }
+        if !record.is_completed {
+            return vec!["no goals: the match did not reach a terminal state".to_owned()];
+        }
+        self.machine.load(self.game.initial_state());
+        for moves in &record.moves {
+            let mut joint = Vec::new();
+            for (role, text) in RoleId::all(self.roles.len()).zip(moves) {
+                let legal = self.machine.legal_moves(role).iter();
+                let legal = legal.map(|&mv| (mv, self.game.move_text(role, mv)));
+                joint.extend(Term::read(text).ok().and_then(|term| term.pick(legal)));
+            }
+            if joint.len() != self.roles.len() {
+                return vec!["no goals: the moves of the record are not legal".to_owned()];
+            }
+            self.machine.advance(&JointMove::new(joint));
+        }
+        let mut reasons = Vec::new();
+        for role in RoleId::all(self.roles.len()) {
+            let name = &self.roles[role.idx()];
+            let found = self.machine.goals(role);
+            let why = match &found[..] {
+                [] => format!("no rule gives {name} a goal in this state"),
+                [_] if self.machine.goal(role).is_some() => continue,
+                [only] => format!("the goal of {name} is {only}, not an integer from 0 to 100"),
+                several => format!(
+                    "the rules give {name} several goals: {}",
+                    several.join(", ")
+                ),
+            };
+            reasons.push(format!("no goals: {why}"));
+        }
+        if let Some(fault) = self.machine.take_fault() {
+            reasons.push(format!("no goals: {fault}"));
+        }
+        reasons
     }
 }
 

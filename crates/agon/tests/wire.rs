@@ -58,11 +58,11 @@ const DIALECTS: &[Dialect] = &[
         hangs_up: false,
     },
     Dialect {
-        name: "a browser or a library that keeps its connections",
+        name: "a library that keeps its connections",
         request: |message| {
             let length = message.len();
             format!(
-                "POST /play?now HTTP/1.1\r\nhost: h\r\nconnection: keep-alive\r\nuser-agent: x\r\norigin: http://h\r\n\
+                "POST /play?now HTTP/1.1\r\nhost: h\r\nconnection: keep-alive\r\nuser-agent: x\r\n\
                  content-type: text/plain;charset=UTF-8\r\ncontent-length: {length}\r\n\r\n{message}"
             )
             .into_bytes()
@@ -91,24 +91,6 @@ const DIALECTS: &[Dialect] = &[
     Dialect {
         name: "no length, and nobody hangs up",
         request: |message| format!("POST / HTTP/1.0\r\n\r\n{message}").into_bytes(),
-        hangs_up: false,
-    },
-    Dialect {
-        name: "the path of a GET, encoded as forms are",
-        request: |message| {
-            let byte = |byte: &u8| match byte {
-                b' ' => "+".to_owned(),
-                letter if letter.is_ascii_alphanumeric() => char::from(*letter).to_string(),
-                other => format!("%{other:02x}"),
-            };
-            let path: String = message.as_bytes().iter().map(byte).collect();
-            format!("GET /{path} HTTP/1.0\r\n\r\n").into_bytes()
-        },
-        hangs_up: false,
-    },
-    Dialect {
-        name: "the path of a GET as it is",
-        request: |message| format!("GET /{} HTTP/1.1\n\n", message.replace('\n', " ")).into_bytes(),
         hangs_up: false,
     },
 ];
@@ -160,20 +142,77 @@ fn a_match_in_every_dialect() {
 }
 
 #[test]
-fn browsers_may_ask_first() {
+fn anybody_may_ask_for_info() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let player = Playing::start(folder, &["--player", "legal"]);
-    for verb in ["OPTIONS", "PUT", "HEAD", "options"] {
-        let request = format!("{verb} / HTTP/1.1\r\nOrigin: http://h\r\n\r\n");
+    for path in ["%28+INFO+%29", "(INFO)", "( info )", "ping"] {
+        let request = format!("GET /{path} HTTP/1.0\r\nOrigin: http://h\r\n\r\n");
         let answer = player.send(request.as_bytes(), false);
-        assert_eq!(body(&answer), "", "{verb}");
-        for header in [
-            "Access-Control-Allow-Origin: *",
-            "Access-Control-Allow-Methods: POST, GET, OPTIONS",
-            "Access-Control-Allow-Headers: Content-Type",
-            "Content-length: 0",
-        ] {
-            assert!(answer.contains(&format!("\r\n{header}\r\n")), "{answer}");
+        assert!(body(&answer).contains("( status available )"), "{answer}");
+        let readers = "\r\nAccess-Control-Allow-Origin: *\r\n";
+        assert!(answer.contains(readers), "{answer}");
+    }
+}
+
+#[test]
+fn pages_of_a_listed_origin_may_ask_first() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let args = ["--player", "legal", "--allow-origin", "http://h"];
+    let player = Playing::start(folder, &args);
+    for verb in ["OPTIONS", "PUT", "HEAD", "options"] {
+        for (origin, is_listed) in [("http://h", true), ("http://other", false)] {
+            let request = format!("{verb} / HTTP/1.1\r\nOrigin: {origin}\r\n\r\n");
+            let answer = player.send(request.as_bytes(), false);
+            assert_eq!(body(&answer), "", "{verb}");
+            for header in [
+                "Access-Control-Allow-Origin: http://h",
+                "Access-Control-Allow-Methods: POST, GET, OPTIONS",
+                "Access-Control-Allow-Headers: Content-Type, Authorization",
+            ] {
+                let has_header = answer.contains(&format!("\r\n{header}\r\n"));
+                assert_eq!(has_header, is_listed, "{answer}");
+            }
         }
     }
+}
+
+#[test]
+fn other_pages_cannot_drive_the_player() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let player = Playing::start(folder, &["--player", "legal"]);
+    let start = format!("(START m White ({SHEET}) 10 10)");
+    let length = start.len();
+    for headers in [
+        "Origin: http://evil.example\r\n",
+        "Origin: null\r\n",
+        "Host: evil.example:9147\r\n",
+    ] {
+        let post = format!("POST / HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{start}");
+        let answer = body(&player.send(post.as_bytes(), false));
+        assert!(answer.starts_with("HTTP/1.0 403 Forbidden"), "{answer}");
+    }
+    let path: String = start.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    for path in [path.as_str(), "(ABORT%20m)", "%28+STOP+m+NIL+%29"] {
+        let answer = player.send(format!("GET /{path} HTTP/1.0\r\n\r\n").as_bytes(), false);
+        assert!(body(&answer).starts_with("HTTP/1.0 405 "), "{answer}");
+        assert!(!answer.contains("Access-Control"), "{answer}");
+    }
+    assert!(
+        player.say("(INFO)").contains("available"),
+        "no match was started"
+    );
+}
+
+#[test]
+fn a_player_with_a_secret_answers_only_those_who_know_it() {
+    let folder = playing::empty_folder("secret");
+    std::fs::write(folder.join("secret"), "sesame\n").expect("it can be written");
+    let player = Playing::start(&folder, &["--player", "legal", "--secret-file", "secret"]);
+    let post = |headers: &str| {
+        let request = format!("POST / HTTP/1.0\r\n{headers}Content-Length: 6\r\n\r\n(INFO)");
+        body(&player.send(request.as_bytes(), false))
+    };
+    assert!(post("").starts_with("HTTP/1.0 401 "));
+    assert!(post("Authorization: Bearer other\r\n").starts_with("HTTP/1.0 401 "));
+    assert!(post("Authorization: Bearer sesame\r\n").contains("available"));
 }

@@ -26,7 +26,7 @@ use agon_gdl::{RelationId, Rules};
 use agon_ground::{GroundError, GroundLimits, ground};
 
 use crate::grounded::Grounded;
-use crate::interpreter::{Interpreter, InterpreterError};
+use crate::interpreter::{Interpreter, InterpreterError, Options, Stop};
 use crate::lanes::{Lanes, LanesOptions};
 use crate::machine::Machine;
 use crate::optimize::Pass;
@@ -54,8 +54,10 @@ impl Game {
         limits: &GroundLimits,
         stop: &dyn Fn() -> bool,
     ) -> Result<Game, InterpreterError> {
-        let engine = match ground(&rules, limits, stop) {
-            Ok(program) => Engine::Network(Arc::new(Grounded::new(program, &Pass::ALL))),
+        let network = ground(&rules, limits, stop)
+            .and_then(|program| Grounded::build(program, &Pass::ALL, stop).ok_or_else(stopped));
+        let engine = match network {
+            Ok(grounded) => Engine::Network(Arc::new(grounded)),
             Err(error) => {
                 Engine::Interpreter(Arc::new(Interpreter::new(Arc::clone(&rules))?), error)
             }
@@ -73,7 +75,9 @@ impl Game {
         stop: &dyn Fn() -> bool,
     ) -> Result<Game, GroundError> {
         let program = ground(&rules, limits, stop)?;
-        let engine = Engine::Network(Arc::new(Grounded::new(program, &Pass::ALL)));
+        let grounded = Grounded::build(program, &Pass::ALL, stop);
+        let grounded = grounded.ok_or_else(stopped)?;
+        let engine = Engine::Network(Arc::new(grounded));
         Ok(Game { rules, engine })
     }
 
@@ -93,12 +97,17 @@ impl Game {
         Interpreter::quick(rules).map(Game::interpreted)
     }
 
+    /// Compiles a game for the interpreter with these options, among them a function that ends all its work.
+    ///
+    /// # Errors
+    /// If the interpreter cannot run the game, or was stopped.
+    pub fn interpret_with(rules: Arc<Rules>, options: Options) -> Result<Game, InterpreterError> {
+        Interpreter::with_options(rules, options).map(Game::interpreted)
+    }
+
     fn interpreted(interpreter: Interpreter) -> Game {
         // Grounding was not attempted.
-        let error = GroundError::Stopped {
-            rule: String::new(),
-            line: 0,
-        };
+        let error = stopped();
         let rules = Arc::clone(interpreter.rules());
         let engine = Engine::Interpreter(Arc::new(interpreter), error);
         Game { rules, engine }
@@ -191,6 +200,16 @@ impl Game {
         }
     }
 
+    /// A machine in the initial state. If it is that of an interpreter, `stop` ends its queries: see
+    /// [`Interpreter::machine_until`].
+    #[must_use]
+    pub fn machine_until(&self, stop: Stop) -> Box<dyn Machine + Send> {
+        match &self.engine {
+            Engine::Network(grounded) => Box::new(grounded.machine()),
+            Engine::Interpreter(interpreter, _) => Box::new(interpreter.machine_until(stop)),
+        }
+    }
+
     /// Lanes without jobs, for many simultaneous playouts, if the game could be grounded.
     #[must_use]
     pub fn lanes(&self, options: &LanesOptions) -> Option<Lanes> {
@@ -222,6 +241,14 @@ impl Game {
             Engine::Network(grounded) => grounded.find_move(role, text),
             Engine::Interpreter(interpreter, _) => interpreter.find_move(text),
         }
+    }
+}
+
+/// The error of a game that is not a network because that was not, or no longer, wanted.
+fn stopped() -> GroundError {
+    GroundError::Stopped {
+        rule: String::new(),
+        line: 0,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::build::build;
 use crate::lanes::decisive::{self, Decisive};
 use crate::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions};
 use crate::machine::Machine;
-use crate::optimize::{Optimized, Pass, optimize};
+use crate::optimize::{Optimized, Pass, optimize_until};
 use crate::scalar::{ScalarMachine, ScalarProgram};
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
@@ -29,8 +29,23 @@ impl Grounded {
     /// Builds the network of a program and optimises it with these passes.
     #[must_use]
     pub fn new(program: GroundProgram, passes: &[Pass]) -> Grounded {
+        Grounded::build(program, passes, &|| false).expect("it is not stopped")
+    }
+
+    /// Builds the network of a program and optimises it with these passes. `stop` is asked between the parts of the
+    /// work, each of which is bounded by the size of the program; if it returns true, there is no result.
+    #[must_use]
+    pub fn build(
+        program: GroundProgram,
+        passes: &[Pass],
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Grounded> {
         let initial = initial_state(&program);
-        let optimized = optimize(&build(&program), &initial, passes);
+        let network = (!stop()).then(|| build(&program))?;
+        let optimized = optimize_until(&network, &initial, passes, stop)?;
+        if stop() {
+            return None;
+        }
         let (phases, networks) = (&optimized.phases, &optimized.networks);
         let scalar = Arc::new(ScalarProgram::new(phases, networks, &initial));
         let goal = |value: TermId| match program.terms.view(value) {
@@ -42,7 +57,7 @@ impl Grounded {
             .iter()
             .map(|role| role.goals.iter().map(|value| goal(value.value)).collect())
             .collect();
-        Grounded {
+        Some(Grounded {
             optimized,
             scalar,
             goals,
@@ -50,7 +65,7 @@ impl Grounded {
             program,
             lanes: OnceLock::new(),
             decisive: OnceLock::new(),
-        }
+        })
     }
 
     /// The ground program.

@@ -48,7 +48,7 @@ mod text;
 pub use build::build;
 pub use game::Game;
 pub use grounded::{Grounded, GroundedMachine};
-pub use interpreter::{Interpreter, InterpreterError, InterpreterMachine};
+pub use interpreter::{Interpreter, InterpreterError, InterpreterMachine, Stop};
 pub use lanes::{Lanes, LanesProgram};
 pub use machine::{Fault, Machine};
 pub use perft::Perft;

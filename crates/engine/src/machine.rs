@@ -27,6 +27,17 @@ pub trait Machine {
     /// give the role no move.
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId];
 
+    /// A legal move of a role, found as soon as possible; `None` if there is none. An engine may find it long before it
+    /// knows all legal moves.
+    fn some_legal_move(&mut self, role: RoleId) -> Option<MoveId> {
+        self.legal_moves(role).first().copied()
+    }
+
+    /// Whether a move of a role is legal. An engine may know that without deriving all legal moves.
+    fn is_legal(&mut self, role: RoleId, mv: MoveId) -> bool {
+        self.legal_moves(role).contains(&mv)
+    }
+
     /// The goal of a role in this state, if exactly one integer from 0 to 100 can be derived.
     fn goal(&mut self, role: RoleId) -> Option<Goal>;
 

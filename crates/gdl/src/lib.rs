@@ -48,7 +48,7 @@ mod symbol;
 mod tree;
 
 pub use ast::Description;
-pub use check::check;
+pub use check::{check, check_until};
 pub use diagnostic::{Diagnostic, Diagnostics, Kind, RenderOptions, Severity, render};
 pub use format::format;
 pub use graph::components;

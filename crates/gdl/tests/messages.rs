@@ -126,7 +126,7 @@ fn an_unbound_role_variable() {
     in_a_game(
         "(<= (legal ?player wait)\n    (true (step 1)))",
         expect![[r#"
-            warning[role-variable]: the role variable `?player` is not bound in the body; it ranges over all roles
+            warning[role-variable]: the role variable `?player` is not bound in the body; the rule is read as if `(role ?player)` were in it
              --> game.kif:2:12
               |
             2 | (<= (legal ?player wait)

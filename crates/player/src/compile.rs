@@ -3,7 +3,7 @@
 //! In: rules. Out: games, sent as they become ready, each with its [`Grade`]. Grounding starts at once on its own thread and
 //! may continue after the start clock, because a network is much faster than the interpreter. If it does not finish within
 //! [`INTERPRETER_DELAY`], an interpreter is built at the same time: first a quick one, so that a legal move is known early,
-//! then one with planned joins.
+//! then one with planned joins. All of it ends when the match does.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,9 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_engine::Game;
+use agon_engine::interpreter::{Effort, Options};
 use agon_protocol::{Rules, StopFlag};
 
-use crate::bot_thread::message;
+use crate::bot_thread::{Token, message};
 
 /// Most games are grounded within this time. No interpreter is built for them.
 pub(crate) const INTERPRETER_DELAY: Duration = Duration::from_millis(50);
@@ -48,10 +49,11 @@ pub(crate) fn compile_network(
     rules: &Arc<Rules>,
     until: Instant,
     stop: &StopFlag,
+    token: Token,
     tell: impl Fn(Compiled) + Send + 'static,
 ) {
     let (rules, stop) = (Arc::clone(rules), stop.clone());
-    spawn(move || {
+    spawn(token, move || {
         let is_over = || stop.is_raised() || Instant::now() > until;
         let game = attempt(|| Game::network(rules, &Default::default(), &is_over));
         let grade = Grade::Network;
@@ -59,30 +61,44 @@ pub(crate) fn compile_network(
     });
 }
 
-/// Builds the quick interpreter and then the planned one, unless `stop_interpreters` is raised in between.
+/// Builds the quick interpreter and then the planned one. `needless` ends that, because there is a better engine; `over`
+/// ends all work on them as well.
 pub(crate) fn compile_interpreters(
     rules: &Arc<Rules>,
-    stop_interpreters: &StopFlag,
+    needless: &StopFlag,
+    over: &StopFlag,
+    token: Token,
     tell: impl Fn(Compiled) + Send + 'static,
 ) {
-    let (rules, stop_interpreters) = (Arc::clone(rules), stop_interpreters.clone());
-    spawn(move || {
-        let game = attempt(|| Game::interpret_quickly(Arc::clone(&rules)));
-        let grade = Grade::Quick;
-        tell(Compiled { grade, game });
-        let game = match stop_interpreters.is_raised() {
-            true => Err("a better engine is ready".to_owned()),
-            false => attempt(|| Game::interpret(rules)),
-        };
-        let grade = Grade::Planned;
-        tell(Compiled { grade, game });
+    let (rules, needless, over) = (Arc::clone(rules), needless.clone(), over.clone());
+    spawn(token, move || {
+        for (grade, effort) in [
+            (Grade::Quick, Effort::Quick),
+            (Grade::Planned, Effort::Full),
+        ] {
+            let is_ready = StopFlag::new();
+            let (ready, needless, over) = (is_ready.clone(), needless.clone(), over.clone());
+            let stop = move || over.is_raised() || needless.is_raised() && !ready.is_raised();
+            let options = Options {
+                effort,
+                stop: Arc::new(stop),
+                ..Options::default()
+            };
+            let game = attempt(|| Game::interpret_with(Arc::clone(&rules), options));
+            is_ready.raise();
+            tell(Compiled { grade, game });
+        }
     });
 }
 
-fn spawn(compile: impl FnOnce() + Send + 'static) {
+/// Runs a compilation on its own thread, which holds the token of the match.
+fn spawn(token: Token, compile: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().name("compile".to_owned());
     // If no thread can be started, the match is played without this engine.
-    let _ = thread.spawn(compile);
+    let _ = thread.spawn(move || {
+        compile();
+        drop(token);
+    });
 }
 
 /// A game, or the message of an error or a panic.

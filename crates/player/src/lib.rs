@@ -23,7 +23,8 @@
 //! ```
 //!
 //! **Invariant:** a PLAY is answered with a legal move before its deadline, even if the bot thinks too long, panics, or
-//! chooses an illegal move.
+//! chooses an illegal move. If no engine has found a legal move by then, the answer is `nil`, never a guess.
+//! **Invariant:** joint moves are played in the order in which they were received, whichever engine is ready by then.
 //! **Invariant:** moves are spelled as in the rules that were received.
 
 mod bot_thread;
@@ -32,6 +33,7 @@ mod compile;
 mod fallback;
 mod game_player;
 mod http_player;
+mod interrupts;
 mod lobby;
 mod match_actor;
 mod match_handle;

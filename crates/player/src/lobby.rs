@@ -1,10 +1,11 @@
 //! Several matches at a time, for a player that serves many managers.
 //!
 //! In: requests from any thread. Out: replies. Every match has its own [`GamePlayer`]. A new request about a match ends
-//! the answer that is still in progress, so that a manager that timed out or aborts does not have to wait. A match is
-//! dropped if no request arrives long after its clock ran out.
+//! the answer that is still in progress, so that a manager that timed out or aborts does not have to wait. Requests about one
+//! match are handled in the order in which they arrive, so that its moves are played in that order. A match is dropped if no
+//! request arrives long after its clock ran out.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_protocol::{MatchId, Reply, Request, StopFlag};
@@ -38,11 +39,45 @@ struct Matches {
 struct OpenMatch {
     id: MatchId,
     play_clock: Duration,
-    player: Arc<Mutex<GamePlayer>>,
+    player: Arc<InTurn>,
+    /// The number of requests so far.
+    n_requests: u64,
     /// Ends the answer that is in progress.
     current: StopFlag,
     /// When the match is dropped, unless a request arrives.
     until: Instant,
+}
+
+/// A player that handles one request after the other, in order. (A mutex alone does not keep the order of those who wait.)
+struct InTurn {
+    player: Mutex<GamePlayer>,
+    /// The number of requests that were answered.
+    n_answered: Mutex<u64>,
+    next: Condvar,
+}
+
+/// The place of a request in the order of the requests about a match.
+struct Turn {
+    player: Arc<InTurn>,
+    number: u64,
+    stop: StopFlag,
+}
+
+impl Turn {
+    /// Waits for the requests before this one and answers it.
+    fn answer(self, request: Request, received: Instant) -> Reply {
+        let InTurn {
+            player,
+            n_answered,
+            next,
+        } = &*self.player;
+        let waiting = next.wait_while(lock(n_answered), |n_answered| *n_answered < self.number);
+        drop(waiting.unwrap_or_else(PoisonError::into_inner));
+        let reply = lock(player).answer_from(request, received, &self.stop);
+        *lock(n_answered) += 1;
+        next.notify_all();
+        reply
+    }
 }
 
 impl Lobby {
@@ -68,17 +103,17 @@ impl Lobby {
             Request::Preview { .. } => Reply::Ready,
             Request::Start { id, .. } => {
                 let id = id.clone();
-                let Some((player, stop)) = self.open(&request, received) else {
+                let Some(turn) = self.open(&request, received) else {
                     return Reply::Busy;
                 };
-                let reply = lock(&player).answer_from(request, received, &stop);
+                let reply = turn.answer(request, received);
                 if reply != Reply::Ready {
                     self.close(&id);
                 }
                 reply
             }
             Request::Play { id, .. } => match self.find(id, received) {
-                Some((player, stop)) => lock(&player).answer_from(request, received, &stop),
+                Some(turn) => turn.answer(request, received),
                 None => Reply::Busy,
             },
             Request::Stop { id, .. } => self.close(id).map_or(Reply::Busy, |()| Reply::Done),
@@ -113,7 +148,7 @@ impl Lobby {
     }
 
     /// Adds a match. Returns `None` if the lobby is full or the match is known already.
-    fn open(&self, start: &Request, now: Instant) -> Option<(Arc<Mutex<GamePlayer>>, StopFlag)> {
+    fn open(&self, start: &Request, now: Instant) -> Option<Turn> {
         let Request::Start {
             id,
             start_clock,
@@ -134,26 +169,41 @@ impl Lobby {
         };
         matches.n_started += 1;
         let player = GamePlayer::with_bot(Arc::clone(&self.make_bot), settings);
-        let player = Arc::new(Mutex::new(player.measuring(&self.overrun)));
-        let current = StopFlag::new();
+        let player = Arc::new(InTurn {
+            player: Mutex::new(player.measuring(&self.overrun)),
+            n_answered: Mutex::new(0),
+            next: Condvar::new(),
+        });
+        let stop = StopFlag::new();
         matches.open.push(OpenMatch {
             id: id.clone(),
             play_clock: *play_clock,
             player: Arc::clone(&player),
-            current: current.clone(),
+            n_requests: 1,
+            current: stop.clone(),
             until: idle_deadline(now, *start_clock),
         });
-        Some((player, current))
+        let number = 0;
+        Some(Turn {
+            player,
+            number,
+            stop,
+        })
     }
 
-    /// The player of a match. Ends the answer that is still in progress.
-    fn find(&self, id: &MatchId, now: Instant) -> Option<(Arc<Mutex<GamePlayer>>, StopFlag)> {
+    /// The next turn of a match. Ends the answer that is still in progress.
+    fn find(&self, id: &MatchId, now: Instant) -> Option<Turn> {
         let mut matches = lock(&self.matches);
         let entry = matches.open.iter_mut().find(|entry| entry.id == *id)?;
         entry.current.raise();
         entry.current = StopFlag::new();
         entry.until = idle_deadline(now, entry.play_clock);
-        Some((Arc::clone(&entry.player), entry.current.clone()))
+        entry.n_requests += 1;
+        Some(Turn {
+            player: Arc::clone(&entry.player),
+            number: entry.n_requests - 1,
+            stop: entry.current.clone(),
+        })
     }
 
     /// Closes a match and ends the answer that is still in progress. Returns `None` if there is no such match.
@@ -236,6 +286,31 @@ mod tests {
                 (0, "(preview {rules} 5)", "ready"),
             ],
         );
+    }
+
+    #[test]
+    fn the_moves_of_a_match_are_played_in_the_order_of_their_arrival() {
+        let rules = "((role a) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3) (<= (legal a (go ?x)) (true (step ?x)))
+            (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= terminal (true (step 3))) (goal a 50))";
+        let lobby = lobby(1);
+        let read = |text: &str| read_request(text.as_bytes()).expect("a valid request");
+        let start = read(&format!("(start m a {rules} 10 10)"));
+        assert_eq!(lobby.answer(start, Instant::now()), Reply::Ready);
+        let plays = ["(play m nil)", "(play m (go 0))", "(play m (go 1))"].map(read);
+        let turns = plays.map(|play| {
+            let turn = lobby.find(play.id().expect("it has one"), Instant::now());
+            (turn.expect("the match is open"), play)
+        });
+        // Threads may wake up in any order; here the last one is first.
+        let replies = std::thread::scope(|scope| {
+            let answers = turns.into_iter().rev().map(|(turn, play)| {
+                scope.spawn(move || write_reply(&turn.answer(play, Instant::now())))
+            });
+            let answers: Vec<_> = answers.collect();
+            let replies = answers.into_iter().map(|answer| answer.join());
+            replies.collect::<Result<Vec<String>, _>>()
+        });
+        assert_eq!(replies.expect("no panic")[0], "( go 2 )");
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! question: first a legal move, then better candidates as the bot thinks, then its decision. The actor waits only for its
 //! inbox and the engine, so that a legal move is known as soon as the engine can compute one.
 //!
-//! A match starts on the engine that is ready first. When a better one is ready, the actor replays the moves on it and starts
-//! a new bot. Between questions the bot may ponder: it keeps thinking about the current state until it is told to stop, and
+//! A match starts on the engine that is ready first. Joint moves that arrive before that, or that the current engine cannot
+//! follow, are kept. When an engine is ready, the actor plays all moves on it in order and starts a new bot. An engine that
+//! has not caught up with the manager never answers. Between questions the bot may ponder: it keeps thinking about the current state until it is told to stop, and
 //! its tree is kept when the match goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use agon_engine::{Game, Machine, MoveId, RoleId, State};
+use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
 use agon_protocol::{Rules, StopFlag, Term, Thought};
 use agon_search::{Decision, Limits, Report};
 
@@ -24,6 +25,7 @@ use crate::compile::{
 };
 use crate::fallback::Fallback;
 use crate::game_player::MakeBot;
+use crate::interrupts::Interrupts;
 use crate::spelling::{joint_move, term, thought};
 
 /// After this number of failures no bot is started again in this match.
@@ -104,34 +106,23 @@ impl Candidate {
     }
 }
 
+/// How an actor and its threads talk to each other and to the match handle.
+pub(crate) struct Channels {
+    /// To the inbox of the actor.
+    pub(crate) outbox: Sender<Command>,
+    pub(crate) start_reply_to: Sender<Progress>,
+    pub(crate) token: Token,
+    pub(crate) interrupts: Interrupts,
+}
+
 /// Runs a match until [`Command::End`].
 pub(crate) fn run(
     setup: MatchSetup,
-    start_reply_to: Sender<Progress>,
-    outbox: Sender<Command>,
+    channels: Channels,
     inbox: &Receiver<Command>,
     stop: &StopFlag,
-    token: Token,
 ) {
-    let mut actor = MatchActor {
-        fallback: Fallback::new(setup.seed),
-        setup,
-        outbox,
-        start_reply_to,
-        token,
-        n_compiling: 0,
-        stop_interpreters: StopFlag::new(),
-        is_prepared: false,
-        position: None,
-        history: Vec::new(),
-        waiting: None,
-        asked: None,
-        bot_thread: None,
-        n_failures: 0,
-        n_missed: 0,
-        number: 0,
-        pondering: None,
-    };
+    let mut actor = MatchActor::new(setup, channels);
     // A panic of an engine ends the actor. The match handle then answers with the last candidate.
     let _ = catch_unwind(AssertUnwindSafe(|| actor.run(inbox, stop)));
     actor.stop_interpreters.raise();
@@ -141,17 +132,19 @@ pub(crate) fn run(
 struct MatchActor {
     // Constant during the match.
     setup: MatchSetup,
-    outbox: Sender<Command>,
-    start_reply_to: Sender<Progress>,
-    token: Token,
+    channels: Channels,
     // Engine and state.
     n_compiling: usize,
     /// Raised when interpreters are no longer needed.
     stop_interpreters: StopFlag,
     is_prepared: bool,
     position: Option<Position>,
+    /// The joint moves of the match, in the order in which they were received.
     history: Vec<Vec<Term>>,
+    /// Whether all moves that came with the last question are legal.
+    is_in_step: bool,
     // Open questions.
+    /// The latest question, if no engine can answer it yet.
     waiting: Option<Question>,
     asked: Option<Asked>,
     // The bot.
@@ -176,6 +169,44 @@ struct Position {
     grade: Grade,
     game: Arc<Game>,
     machine: Box<dyn Machine + Send>,
+    /// The number of joint moves of the match that were played on it.
+    n_played: usize,
+}
+
+/// Why a position cannot follow the moves of a match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stuck {
+    /// A move is not legal.
+    Illegal,
+    /// The engine has reached its limits, or was interrupted.
+    Fault,
+}
+
+impl Position {
+    /// Plays the joint moves that it has not played yet, in order.
+    fn follow(
+        &mut self,
+        history: &[Vec<Term>],
+        mut played: impl FnMut(&JointMove, &State),
+    ) -> Result<(), Stuck> {
+        let machine = &mut *self.machine;
+        // Earlier faults do not matter here.
+        machine.take_fault();
+        while let Some(moves) = history.get(self.n_played) {
+            let before = machine.state();
+            let joint = joint_move(&self.game, machine, moves);
+            if let Some(joint) = &joint {
+                machine.advance(joint);
+            }
+            if machine.take_fault().is_some() {
+                machine.load(&before);
+                return Err(Stuck::Fault);
+            }
+            played(&joint.ok_or(Stuck::Illegal)?, &machine.state());
+            self.n_played += 1;
+        }
+        Ok(())
+    }
 }
 
 /// A question that the bot is thinking about.
@@ -183,10 +214,30 @@ struct Asked {
     question: Question,
     legal: Vec<MoveId>,
     candidate: Candidate,
-    is_in_step: bool,
 }
 
 impl MatchActor {
+    fn new(setup: MatchSetup, channels: Channels) -> MatchActor {
+        MatchActor {
+            fallback: Fallback::new(setup.seed),
+            setup,
+            channels,
+            n_compiling: 0,
+            stop_interpreters: StopFlag::new(),
+            is_prepared: false,
+            position: None,
+            history: Vec::new(),
+            is_in_step: true,
+            waiting: None,
+            asked: None,
+            bot_thread: None,
+            n_failures: 0,
+            n_missed: 0,
+            number: 0,
+            pondering: None,
+        }
+    }
+
     /// Handles commands until the end of the match.
     fn run(&mut self, inbox: &Receiver<Command>, stop: &StopFlag) {
         if !self.prepare(inbox, stop) {
@@ -228,20 +279,29 @@ impl MatchActor {
             .min(MAX_DURATION);
         self.n_compiling = Grade::ALL.len();
         let until = self.setup.received + clock;
-        compile_network(&self.setup.rules, until, stop, self.report());
+        let (rules, token) = (&self.setup.rules, &self.channels.token);
+        compile_network(rules, until, stop, token.clone(), self.report());
         let goes_on = match inbox.recv_timeout(INTERPRETER_DELAY) {
             Ok(command) => self.handle(command),
             Err(_) => true,
         };
         if goes_on && !self.has_network() {
-            compile_interpreters(&self.setup.rules, &self.stop_interpreters, self.report());
+            let (rules, token) = (&self.setup.rules, self.channels.token.clone());
+            let needless = &self.stop_interpreters;
+            compile_interpreters(rules, needless, stop, token, self.report());
         }
         goes_on
     }
 
     fn report(&self) -> impl Fn(Compiled) + Send + 'static {
-        let outbox = self.outbox.clone();
-        move |compiled| {
+        let (outbox, interrupts) = (
+            self.channels.outbox.clone(),
+            self.channels.interrupts.clone(),
+        );
+        move |compiled: Compiled| {
+            if compiled.game.is_ok() {
+                interrupts.announce_engine();
+            }
             // The receiver is gone once the match is over.
             let _ = outbox.send(Command::Compiled(compiled));
         }
@@ -250,8 +310,16 @@ impl MatchActor {
     /// Handles a command. Returns false at the end of the match.
     fn handle(&mut self, command: Command) -> bool {
         match command {
-            Command::Compiled(compiled) => self.compiled(compiled),
-            Command::Play(question) => self.play(question),
+            Command::Compiled(compiled) => {
+                if compiled.game.is_ok() {
+                    self.channels.interrupts.receive_engine();
+                }
+                self.compiled(compiled);
+            }
+            Command::Play(question) => {
+                self.channels.interrupts.receive_question();
+                self.play(question);
+            }
             Command::Bot(event) => self.on_bot_event(event),
             Command::End => return false,
         }
@@ -270,7 +338,7 @@ impl MatchActor {
             self.finish_preparing();
         }
         if let Some(question) = self.waiting.take_if(|_| self.position.is_some()) {
-            self.play(question);
+            self.ask(question, None);
         }
     }
 
@@ -286,8 +354,8 @@ impl MatchActor {
         }
         // The receiver is gone after the start clock.
         let _ = match self.position {
-            Some(_) => self.start_reply_to.send(Progress::Prepared),
-            None => self.start_reply_to.send(Progress::Refused),
+            Some(_) => self.channels.start_reply_to.send(Progress::Prepared),
+            None => self.channels.start_reply_to.send(Progress::Refused),
         };
         if self.asked.is_none() {
             self.ponder();
@@ -296,28 +364,34 @@ impl MatchActor {
 
     /// Moves the match to an engine: replays its moves there and asks the open question again.
     fn switch_engine(&mut self, grade: Grade, game: Arc<Game>) {
-        let mut machine = game.machine();
-        for moves in &self.history {
-            match joint_move(&game, &mut *machine, moves) {
-                Some(joint) => machine.advance(&joint),
-                // The engines disagree. The current one has been right so far.
-                None => return,
-            }
+        let interrupts = &self.channels.interrupts;
+        let mut position = Position {
+            grade,
+            machine: game.machine_until(interrupts.stop()),
+            game,
+            n_played: 0,
+        };
+        let n_played = self.position.as_ref().map_or(0, |current| current.n_played);
+        if position
+            .follow(&self.history[..n_played], |_, _| {})
+            .is_err()
+        {
+            // The engines disagree, and the current one has been right so far; or an even better one is ready.
+            return;
         }
         // Compute the legal moves now, so that a move is known at once when the manager asks for one.
-        machine.legal_moves(self.setup.role);
-        self.position = Some(Position {
-            grade,
-            game,
-            machine,
-        });
+        if n_played == self.history.len() {
+            let role = self.setup.role;
+            interrupts.yielding(|| _ = position.machine.legal_moves(role));
+        }
+        self.position = Some(position);
         if grade == Grade::Network {
             self.stop_interpreters.raise();
         }
         self.stop_pondering();
         self.bot_thread = self.start_bot_thread();
         if let Some(asked) = self.asked.take() {
-            self.ask(asked.question, asked.is_in_step, Some(asked.candidate));
+            self.ask(asked.question, Some(asked.candidate));
         }
     }
 
@@ -327,11 +401,11 @@ impl MatchActor {
         // After a panic the next bot gets another seed.
         let failures = u64::from(self.n_failures) << 32;
         let seed = self.setup.seed.wrapping_add(failures);
-        let outbox = self.outbox.clone();
+        let outbox = self.channels.outbox.clone();
         let tell = move |event| {
             let _ = outbox.send(Command::Bot(event));
         };
-        BotThread::start(move || make(&game, seed), tell, self.token.clone())
+        BotThread::start(move || make(&game, seed), tell, self.channels.token.clone())
     }
 
     /// Handles a request for a move.
@@ -344,58 +418,73 @@ impl MatchActor {
                 self.fail();
             }
         }
-        if self.position.is_none() {
-            self.waiting = Some(question);
-            return;
-        }
-        let moves = question.moves.take();
-        let is_in_step = moves.is_none_or(|moves| self.apply(moves));
-        self.ask(question, is_in_step, None);
+        // An earlier question that no engine could answer is no longer open, but its moves are kept.
+        self.waiting = None;
+        self.is_in_step = true;
+        self.history.extend(question.moves.take());
+        self.ask(question, None);
     }
 
-    /// Applies a joint move. Returns false and keeps the state if the move is not legal.
-    fn apply(&mut self, moves: Vec<Term>) -> bool {
-        let Some(Position { game, machine, .. }) = &mut self.position else {
+    /// Plays all moves of the match that the engine has not played yet. Moves that are not legal are dropped. Returns
+    /// false if there is no engine, or it cannot follow.
+    fn catch_up(&mut self) -> bool {
+        let Some(position) = &mut self.position else {
             return false;
         };
-        let Some(joint) = joint_move(game, &mut **machine, &moves) else {
-            return false;
+        let bot_thread = self.bot_thread.as_ref();
+        let mut played = |joint: &JointMove, next: &State| {
+            if let Some(bot_thread) = bot_thread {
+                bot_thread.played(joint, next);
+            }
         };
-        machine.advance(&joint);
-        if let Some(bot_thread) = &self.bot_thread {
-            bot_thread.played(&joint, &machine.state());
+        loop {
+            match position.follow(&self.history, &mut played) {
+                Ok(()) => return true,
+                Err(Stuck::Fault) => return false,
+                Err(Stuck::Illegal) => {
+                    self.history.remove(position.n_played);
+                    self.is_in_step = false;
+                }
+            }
         }
-        self.history.push(moves);
-        true
     }
 
     /// Sends a legal move as the first candidate and asks the bot.
-    fn ask(&mut self, question: Question, is_in_step: bool, candidate: Option<Candidate>) {
-        let Some(Position { game, machine, .. }) = &mut self.position else {
+    fn ask(&mut self, question: Question, candidate: Option<Candidate>) {
+        if !self.catch_up() {
+            return self.postpone(question, None);
+        }
+        let Some(position) = &mut self.position else {
             return;
         };
+        let Position { game, machine, .. } = position;
         let role = self.setup.role;
-        let legal = machine.legal_moves(role).to_vec();
-        let drawn = self
-            .fallback
-            .draw(&legal)
-            .and_then(|mv| term(game, role, mv));
-        let drawn = drawn.map(|mv| Candidate {
-            mv,
-            is_searched: false,
-        });
-        let Some(candidate) = candidate.or(drawn) else {
-            if self.n_compiling > 0 {
-                // This engine may have reached its limits; the next one may not.
-                self.waiting = Some(question);
-            } else {
-                let _ = question.reply_to.send(Progress::NoMove);
-            }
-            return;
+        let to_candidate = |mv| {
+            let is_searched = false;
+            term(game, role, mv).map(|mv| Candidate { mv, is_searched })
         };
-        let _ = question
-            .reply_to
-            .send(Progress::Candidate(candidate.clone()));
+        let send = |candidate: &Candidate| {
+            // The receiver may be gone.
+            let _ = question
+                .reply_to
+                .send(Progress::Candidate(candidate.clone()));
+        };
+        // An interpreter may need longer for all legal moves than there is time for an answer, so one comes first.
+        let mut first = candidate.clone();
+        if first.is_none() && position.grade < Grade::Network {
+            first = machine.some_legal_move(role).and_then(to_candidate);
+            first.iter().for_each(send);
+        }
+        let interrupts = &self.channels.interrupts;
+        let legal = interrupts.yielding(|| machine.legal_moves(role).to_vec());
+        let drawn = self.fallback.draw(&legal).and_then(to_candidate);
+        if legal.is_empty() {
+            return self.postpone(question, first);
+        }
+        let Some(candidate) = candidate.or(drawn) else {
+            return self.postpone(question, first);
+        };
+        send(&candidate);
         let state = machine.state();
         let limits = question.limits.clone();
         let number = self.next_number();
@@ -403,11 +492,33 @@ impl MatchActor {
             question,
             legal,
             candidate,
-            is_in_step,
         });
         if !self.ask_bot(number, &state, limits) {
             self.answer(Err("the bot failed too often".to_owned()));
         }
+    }
+
+    /// Handles a question that this engine cannot answer: perhaps the next one can. `candidate` was sent already.
+    fn postpone(&mut self, question: Question, candidate: Option<Candidate>) {
+        if self.n_compiling > 0 {
+            self.waiting = Some(question);
+            return;
+        }
+        let answer = match candidate {
+            // If there is a newer question, nobody waits for this answer.
+            Some(_) if self.channels.interrupts.has_question() => return,
+            Some(candidate) => {
+                let note = "the engine cannot derive all legal moves: one of them".to_owned();
+                let thought = Thought {
+                    note: Some(note),
+                    ..Thought::default()
+                };
+                Progress::Decided(candidate.mv, thought)
+            }
+            None => Progress::NoMove,
+        };
+        // The receiver may be gone.
+        let _ = question.reply_to.send(answer);
     }
 
     fn next_number(&mut self) -> u64 {
@@ -507,7 +618,7 @@ impl MatchActor {
                 (asked.candidate.mv, thought)
             }
         };
-        if !asked.is_in_step {
+        if !self.is_in_step {
             thought.note = Some("the moves received are not legal here: out of step".to_owned());
         }
         // The receiver may be gone.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use agon_protocol::{MatchId, Reply, StopFlag, Term, Thought};
 
 use crate::clock::{Budget, Deadlines, Overrun};
-use crate::match_actor::{self, Candidate, Command, MatchSetup, Progress, Question};
+use crate::interrupts::Interrupts;
+use crate::match_actor::{self, Candidate, Channels, Command, MatchSetup, Progress, Question};
 
 /// How often a waiting thread checks whether the answer is still wanted.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -21,11 +22,10 @@ pub(crate) struct MatchHandle {
     play_clock: Duration,
     timing: Timing,
     commands: Sender<Command>,
+    interrupts: Interrupts,
     stop: StopFlag,
     /// Disconnected when all threads of the match have ended.
     ended: Receiver<()>,
-    // Our last answer, used if there is nothing better.
-    last: Option<Term>,
 }
 
 /// How a player uses its clocks.
@@ -62,12 +62,21 @@ impl MatchHandle {
             play_clock: setup.play_clock,
             timing,
             commands: commands.clone(),
+            interrupts: Interrupts::new(&over),
             stop: over.clone(),
             ended,
-            last: None,
         };
+        let interrupts = handle.interrupts.clone();
         let thread = thread::Builder::new().name("match".to_owned());
-        let actor = move || match_actor::run(setup, start_reply_to, commands, &inbox, &over, token);
+        let actor = move || {
+            let channels = Channels {
+                outbox: commands,
+                start_reply_to,
+                token,
+                interrupts,
+            };
+            match_actor::run(setup, channels, &inbox, &over);
+        };
         thread.spawn(actor).ok()?;
         match wait(&progress, until.think, stop) {
             Some(Progress::Refused) => return None,
@@ -88,9 +97,9 @@ impl MatchHandle {
         &self.id
     }
 
-    /// Answers a PLAY that was received at this time.
+    /// Answers a PLAY that was received at this time: `nil` if no legal move is known by the deadline.
     pub(crate) fn play(
-        &mut self,
+        &self,
         moves: Option<Vec<Term>>,
         received: Instant,
         stop: &StopFlag,
@@ -103,42 +112,27 @@ impl MatchHandle {
             limits: deadlines.limits(received, self.timing.budget, stop.as_atomic()),
             reply_to,
         };
+        let is_stale = stop.is_raised();
+        self.interrupts.announce_question();
         // If the actor has ended, the channel is disconnected and `wait` returns at once.
         let _ = self.commands.send(Command::Play(question));
+        if is_stale {
+            // Nobody waits for this answer any more, but its moves count.
+            return Reply::Nil;
+        }
         let mut candidate: Option<Candidate> = None;
-        let (mv, note) = loop {
+        loop {
             match wait(&progress, deadlines.answer, stop) {
                 Some(Progress::Candidate(better)) => candidate = Some(better),
                 Some(Progress::Decided(mv, thought)) => {
-                    self.last = Some(mv.clone());
                     let thought = Some(thought);
                     return Reply::Move { of: mv, thought };
                 }
                 Some(Progress::NoMove) => return Reply::Nil,
                 Some(Progress::Prepared | Progress::Refused) => {}
-                None => match (candidate, self.last.clone()) {
-                    (Some(candidate), _) => {
-                        let move_kind = candidate.describe();
-                        break (
-                            candidate.mv,
-                            format!("the bot did not answer in time: {move_kind}"),
-                        );
-                    }
-                    (None, Some(mv)) => {
-                        let note = "the engine did not answer in time: our last move";
-                        break (mv, note.to_owned());
-                    }
-                    (None, None) => return Reply::Nil,
-                },
+                None => return candidate.map_or(Reply::Nil, unfinished),
             }
-        };
-        self.last = Some(mv.clone());
-        let thought = Thought {
-            note: Some(note),
-            ..Thought::default()
-        };
-        let thought = Some(thought);
-        Reply::Move { of: mv, thought }
+        }
     }
 }
 
@@ -149,6 +143,19 @@ impl Drop for MatchHandle {
         self.stop.raise();
         let _ = self.commands.send(Command::End);
         let _ = self.ended.recv_timeout(SHUTDOWN_GRACE);
+    }
+}
+
+/// The answer if the bot has not decided in time.
+fn unfinished(candidate: Candidate) -> Reply {
+    let move_kind = candidate.describe();
+    let thought = Thought {
+        note: Some(format!("the bot did not answer in time: {move_kind}")),
+        ..Thought::default()
+    };
+    Reply::Move {
+        of: candidate.mv,
+        thought: Some(thought),
     }
 }
 

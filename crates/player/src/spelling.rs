@@ -27,6 +27,12 @@ pub(crate) fn joint_move(
     }
     let mut joint = Vec::with_capacity(n_roles);
     for (role, term) in RoleId::all(n_roles).zip(moves) {
+        // To test one move takes an interpreter much less time than to derive all legal ones.
+        let named = game.find_move(role, &term.to_string());
+        if let Some(mv) = named.filter(|&mv| machine.is_legal(role, mv)) {
+            joint.push(mv);
+            continue;
+        }
         let legal = machine.legal_moves(role).iter();
         joint.push(term.pick(legal.map(|&mv| (mv, game.move_text(role, mv))))?);
     }

@@ -13,9 +13,9 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use agon_gdl::{Diagnostics, Limits, Rules, Severity, check, parse};
+use agon_gdl::{Diagnostics, Limits, Rules, Severity, check_until, parse};
 use thiserror::Error;
 
 use crate::message::{Failure, Info, MatchId, Reply, Request, Status, Thought};
@@ -48,6 +48,9 @@ pub enum CodecError {
         /// What was received, shortened.
         found: String,
     },
+    /// Checking the rules would take longer than there is time for the answer.
+    #[error("the rules are too long for this clock")]
+    TooLate,
     /// The game cannot be played.
     #[error("the rules cannot be played: {}", first_error(.findings))]
     Rules {
@@ -70,6 +73,19 @@ fn first_error(findings: &Diagnostics) -> &str {
 /// # Errors
 /// If the text is not a valid request.
 pub fn read_request(text: &[u8]) -> Result<Request, CodecError> {
+    read(text, None)
+}
+
+/// Reads a request that was received at this time. Rules that take longer to check than most of their clock are not checked
+/// to the end, so that the request can still be answered in time.
+///
+/// # Errors
+/// If the text is not a valid request, or [`CodecError::TooLate`].
+pub fn read_request_from(text: &[u8], received: Instant) -> Result<Request, CodecError> {
+    read(text, Some(received))
+}
+
+fn read(text: &[u8], received: Option<Instant>) -> Result<Request, CodecError> {
     let text = String::from_utf8_lossy(text);
     let outer = items(&text)?;
     let parts = match outer.as_slice() {
@@ -80,8 +96,8 @@ pub fn read_request(text: &[u8]) -> Result<Request, CodecError> {
     let (&word, args) = parts.split_first().ok_or(TermError::Empty)?;
     match word.to_ascii_uppercase().as_str() {
         "INFO" | "PING" => Ok(Request::Info),
-        "PREVIEW" => preview(arguments("PREVIEW", args)?),
-        "START" => start(arguments("START", args)?),
+        "PREVIEW" => preview(arguments("PREVIEW", args)?, received),
+        "START" => start(arguments("START", args)?, received),
         "PLAY" => {
             let (id, moves) = step("PLAY", args)?;
             Ok(Request::Play { id, moves })
@@ -126,36 +142,56 @@ fn step(word: &'static str, args: &[&str]) -> Result<(MatchId, Option<Vec<Term>>
     ))
 }
 
-fn preview([sheet, seconds]: [&str; 2]) -> Result<Request, CodecError> {
+fn preview([sheet, seconds]: [&str; 2], received: Option<Instant>) -> Result<Request, CodecError> {
+    let clock = clock(seconds)?;
     Ok(Request::Preview {
-        clock: clock(seconds)?,
-        rules: rules(sheet, None)?,
+        clock,
+        rules: rules(sheet, None, deadline(received, clock))?,
     })
 }
 
-fn start([id, role, sheet, start, play]: [&str; 5]) -> Result<Request, CodecError> {
+fn start(
+    [id, role, sheet, start, play]: [&str; 5],
+    received: Option<Instant>,
+) -> Result<Request, CodecError> {
     let id = match_id(id)?;
+    let start_clock = clock(start)?;
     Ok(Request::Start {
         role: Term::read(role)?,
-        start_clock: clock(start)?,
+        start_clock,
         play_clock: clock(play)?,
-        rules: rules(sheet, Some(&id))?,
+        rules: rules(sheet, Some(&id), deadline(received, start_clock))?,
         id,
     })
 }
 
-fn rules(sheet: &str, id: Option<&MatchId>) -> Result<Arc<Rules>, CodecError> {
+/// When to stop checking rules. The rest of the clock is for what cannot be stopped, and for a slow machine.
+fn deadline(received: Option<Instant>, clock: Duration) -> Option<Instant> {
+    const LEAST: Duration = Duration::from_millis(200);
+    const MOST: Duration = Duration::from_secs(3600);
+    received?.checked_add((clock.min(MOST) * 3 / 4).max(LEAST))
+}
+
+fn rules(
+    sheet: &str,
+    id: Option<&MatchId>,
+    until: Option<Instant>,
+) -> Result<Arc<Rules>, CodecError> {
+    let is_late = || until.is_some_and(|until| Instant::now() > until);
     let inner = inside(sheet).ok_or_else(|| argument("the list of rules", sheet))?;
     // A list that begins with a word would be parsed as one term, so the rules are parsed without its brackets.
     let description = match inner.trim_start().starts_with('(') {
         true => parse(sheet.as_bytes(), &Limits::default()),
         false => parse(lay_out(inner, true).as_bytes(), &Limits::default()),
     };
-    let rules = check(&description).map_err(|findings| CodecError::Rules {
-        id: id.cloned(),
-        findings: Box::new(findings),
-    })?;
-    Ok(Arc::new(rules))
+    match check_until(&description, &is_late) {
+        Some(Ok(rules)) => Ok(Arc::new(rules)),
+        Some(Err(findings)) => Err(CodecError::Rules {
+            id: id.cloned(),
+            findings: Box::new(findings),
+        }),
+        None => Err(CodecError::TooLate),
+    }
 }
 
 fn match_id(text: &str) -> Result<MatchId, CodecError> {

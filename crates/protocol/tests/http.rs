@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agon_protocol::http::{Limits, RemotePlayer, Server};
+use agon_protocol::http::{Access, Limits, RemotePlayer, Server};
 use agon_protocol::{Failure, MatchId, Player, Reply, Request, StopFlag, Term};
 use expect_test::{Expect, expect};
 
@@ -21,7 +21,10 @@ const HEADERS: &str = "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Me
 
 /// A server that answers `noop` to a PLAY and `ready` to everything else.
 fn server(limits: Limits) -> SocketAddr {
-    let server = Server::bind("127.0.0.1:0", limits).expect("a free port");
+    start(Server::bind("127.0.0.1:0", limits).expect("a free port"))
+}
+
+fn start(server: Server) -> SocketAddr {
     let address = server.address().expect("a local address");
     let answer = |request: Request, _| match request {
         Request::Play { .. } => Reply::Move {
@@ -48,6 +51,11 @@ fn send(address: SocketAddr, bytes: &[u8]) -> String {
 /// Sends a request and shows the answer without the headers that never change.
 fn check(bytes: &str, expected: Expect) {
     let answer = send(server(Limits::default()), bytes.as_bytes());
+    show(&answer, expected);
+}
+
+/// Shows an answer without the headers that let all web pages read it.
+fn show(answer: &str, expected: Expect) {
     expected.assert_eq(&answer.replace(HEADERS, "…\n").replace("\r\n", "\n"));
 }
 
@@ -59,7 +67,8 @@ fn a_message_as_the_reference_manager_sends_it() {
             HTTP/1.0 200 OK
             Content-type: text/acl
             Content-length: 4
-            …
+            Connection: close
+
             noop"#]],
     );
 }
@@ -72,7 +81,8 @@ fn a_message_as_the_dresden_manager_sends_it() {
             HTTP/1.0 200 OK
             Content-type: text/acl
             Content-length: 4
-            …
+            Connection: close
+
             noop"#]],
     );
 }
@@ -85,6 +95,7 @@ fn a_message_in_the_path_and_no_message() {
             HTTP/1.0 200 OK
             Content-type: text/acl
             Content-length: 5
+            Connection: close
             …
             ready"#]],
     );
@@ -94,7 +105,8 @@ fn a_message_in_the_path_and_no_message() {
             HTTP/1.0 200 OK
             Content-type: text/acl
             Content-length: 0
-            …
+            Connection: close
+
         "#]],
     );
 }
@@ -107,7 +119,8 @@ fn unreadable_requests_are_answered_with_an_error() {
             HTTP/1.0 400 Bad Request
             Content-type: text/acl
             Content-length: 51
-            …
+            Connection: close
+
             the message is malformed: its brackets do not match"#]],
     );
     check(
@@ -116,7 +129,8 @@ fn unreadable_requests_are_answered_with_an_error() {
             HTTP/1.0 400 Bad Request
             Content-type: text/acl
             Content-length: 28
-            …
+            Connection: close
+
             this is not HTTP: `nonsense`"#]],
     );
     check(
@@ -125,7 +139,8 @@ fn unreadable_requests_are_answered_with_an_error() {
             HTTP/1.0 413 Content Too Large
             Content-type: text/acl
             Content-length: 41
-            …
+            Connection: close
+
             a message may have 16777216 bytes at most"#]],
     );
 }
@@ -138,7 +153,8 @@ fn rules_that_cannot_be_played_are_answered_busy() {
             HTTP/1.0 200 OK
             Content-type: text/acl
             Content-length: 4
-            …
+            Connection: close
+
             busy"#]],
     );
 }
@@ -158,23 +174,179 @@ fn a_slow_peer_gets_a_timeout() {
 }
 
 #[test]
-fn a_connection_above_the_limit_is_refused_and_a_later_one_served() {
+fn idle_connections_make_room_for_new_ones() {
     let limits = Limits {
-        connections: 2,
-        patience: Duration::from_millis(500),
+        connections: 4,
+        connections_per_address: 4,
+        head_patience: Duration::from_secs(60),
         ..Limits::default()
     };
     let address = server(limits);
     let connect = || TcpStream::connect(address).expect("the server listens");
-    let idle = [connect(), connect()];
-    let answer = send(address, b"");
-    assert!(answer.starts_with("HTTP/1.0 503 "), "{answer}");
-    drop(idle);
-    // The slots are free again as soon as the server notices that the connections were closed.
-    let begin = Instant::now();
-    while !send(address, b"GET /info HTTP/1.0\r\n\r\n").ends_with("ready") {
-        assert!(begin.elapsed() < Duration::from_secs(20));
+    let mut idle: Vec<TcpStream> = (0..4).map(|_| connect()).collect();
+    // Some have sent a part of a message.
+    let _ = idle[1].write_all(b"POST / HTTP/1.0\r\n");
+    for _ in 0..20 {
+        let answer = send(address, b"GET /info HTTP/1.0\r\n\r\n");
+        assert!(answer.ends_with("ready"), "{answer}");
+        idle.push(connect());
     }
+    // The first ones were closed.
+    assert_eq!(idle[0].read(&mut [0]).unwrap_or(0), 0);
+}
+
+#[test]
+fn a_connection_is_refused_while_all_others_are_answered() {
+    let limits = Limits {
+        connections: 2,
+        connections_per_address: 2,
+        ..Limits::default()
+    };
+    let server = Server::bind("127.0.0.1:0", limits).expect("a free port");
+    let address = server.address().expect("a local address");
+    let (started, wait) = channel();
+    let (finish, finished) = channel::<()>();
+    let finished = std::sync::Mutex::new(finished);
+    let answer = move |_: Request, _| {
+        let _ = started.send(());
+        let _ = finished.lock().map(|finished| finished.recv());
+        Reply::Ready
+    };
+    let answer: Arc<dyn Fn(Request, Instant) -> Reply + Send + Sync> = Arc::new(answer);
+    thread::spawn(move || server.serve(&answer, &StopFlag::new()));
+    let info = b"GET /info HTTP/1.0\r\n\r\n";
+    let busy = [0, 1].map(|_| thread::spawn(move || send(address, info)));
+    wait.recv().expect("the first is answered");
+    wait.recv().expect("the second is answered");
+    let refused = send(address, b"");
+    assert!(refused.starts_with("HTTP/1.0 503 "), "{refused}");
+    drop(finish);
+    for answer in busy {
+        assert!(answer.join().expect("no panic").ends_with("ready"));
+    }
+}
+
+#[test]
+fn a_second_message_on_a_connection_is_refused() {
+    let message = "POST / HTTP/1.1\r\nContent-Length: 13\r\n\r\n(PLAY m1 NIL)";
+    let answer = send(server(Limits::default()), message.repeat(2).as_bytes());
+    assert!(answer.contains("\r\nConnection: close\r\n"), "{answer}");
+    assert_eq!(answer.matches("noop").count(), 1, "{answer}");
+}
+
+#[test]
+fn web_pages_cannot_drive_a_player() {
+    let post = |headers: &str| {
+        format!("POST / HTTP/1.1\r\n{headers}Content-Length: 13\r\n\r\n(PLAY m1 NIL)")
+    };
+    check(
+        &post("Host: localhost:9147\r\nOrigin: http://evil.example\r\n"),
+        expect![[r#"
+            HTTP/1.0 403 Forbidden
+            Content-type: text/acl
+            Content-length: 53
+            Connection: close
+
+            web pages of this origin may not speak to this player"#]],
+    );
+    check(
+        &post("Host: evil.example:9147\r\n"),
+        expect![[r#"
+        HTTP/1.0 403 Forbidden
+        Content-type: text/acl
+        Content-length: 42
+        Connection: close
+
+        the Host header does not name this machine"#]],
+    );
+    check(
+        "GET /(PLAY%20m1%20NIL) HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        expect![[r#"
+            HTTP/1.0 405 Method Not Allowed
+            Content-type: text/acl
+            Content-length: 58
+            Connection: close
+
+            a GET can only ask for INFO: send other messages as a POST"#]],
+    );
+    check(
+        "OPTIONS / HTTP/1.1\r\nOrigin: http://evil.example\r\nAccess-Control-Request-Method: POST\r\n\r\n",
+        expect![[r#"
+            HTTP/1.0 200 OK
+            Content-type: text/acl
+            Content-length: 0
+            Connection: close
+
+        "#]],
+    );
+    check(
+        "GET /INFO HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n",
+        expect![[r#"
+            HTTP/1.0 200 OK
+            Content-type: text/acl
+            Content-length: 5
+            Connection: close
+            …
+            ready"#]],
+    );
+}
+
+#[test]
+fn a_listed_origin_may_send_everything() {
+    let access = Access {
+        origins: vec!["http://localhost:8147".to_owned()],
+        secret: Some("sesame".to_owned()),
+    };
+    let server = Server::bind("127.0.0.1:0", Limits::default()).expect("a free port");
+    let address = start(server.with_access(access));
+    let origin = "Origin: http://localhost:8147\r\n";
+    let ask = |request: &str| send(address, request.as_bytes());
+    show(
+        &ask(&format!("OPTIONS / HTTP/1.1\r\n{origin}\r\n")),
+        expect![[r#"
+            HTTP/1.0 200 OK
+            Content-type: text/acl
+            Content-length: 0
+            Connection: close
+            Access-Control-Allow-Origin: http://localhost:8147
+            Access-Control-Allow-Methods: POST, GET, OPTIONS
+            Access-Control-Allow-Headers: Content-Type, Authorization
+            Access-Control-Allow-Age: 86400
+            Access-Control-Max-Age: 86400
+            Vary: Origin
+
+        "#]],
+    );
+    let post = |headers: &str| {
+        let headers = format!("{headers}Content-Length: 13\r\n\r\n");
+        ask(&format!("POST / HTTP/1.1\r\n{headers}(PLAY m1 NIL)"))
+    };
+    show(
+        &post(origin),
+        expect![[r#"
+        HTTP/1.0 401 Unauthorized
+        Content-type: text/acl
+        Content-length: 58
+        Connection: close
+
+        this player needs its secret: Authorization: Bearer SECRET"#]],
+    );
+    show(
+        &post(&format!("{origin}Authorization: Bearer sesame\r\n")),
+        expect![[r#"
+            HTTP/1.0 200 OK
+            Content-type: text/acl
+            Content-length: 4
+            Connection: close
+            Access-Control-Allow-Origin: http://localhost:8147
+            Access-Control-Allow-Methods: POST, GET, OPTIONS
+            Access-Control-Allow-Headers: Content-Type, Authorization
+            Access-Control-Allow-Age: 86400
+            Access-Control-Max-Age: 86400
+            Vary: Origin
+
+            noop"#]],
+    );
 }
 
 #[test]

@@ -547,7 +547,7 @@ mod tests {
         write_matches(&results, &mut text).expect("memory takes it");
         let rows = read(&text);
         assert_eq!(rows.len(), 13);
-        let of = |row: usize, heads: &[&str]| {
+        let cells = |row: usize, heads: &[&str]| {
             let cells: Vec<&str> = heads.iter().map(|head| rows[row][*head].as_str()).collect();
             cells.join(" ")
         };
@@ -560,13 +560,13 @@ mod tests {
             "opponent_goal",
             "score",
         ];
-        assert_eq!(of(0, &heads), "0 0 1 1 100 0 100");
-        assert_eq!(of(1, &heads), "0 0 0 2 0 100 0");
+        assert_eq!(cells(0, &heads), "0 0 1 1 100 0 100");
+        assert_eq!(cells(1, &heads), "0 0 0 2 0 100 0");
         // Match 1 has the seats swapped; match 2 lacks a goal.
-        assert_eq!(of(2, &heads), "1 0 1 2 100 0 100");
-        assert_eq!(of(4, &heads), "2 1 1 1 100  ");
-        assert_eq!(of(10, &heads), "1 0 0 1 70  ");
-        assert_eq!(of(11, &heads), "0 0 1 1 30 30 50");
+        assert_eq!(cells(2, &heads), "1 0 1 2 100 0 100");
+        assert_eq!(cells(4, &heads), "2 1 1 1 100  ");
+        assert_eq!(cells(10, &heads), "1 0 0 1 70  ");
+        assert_eq!(cells(11, &heads), "0 0 1 1 30 30 50");
         assert_eq!(
             of(6, &["start_clock", "play_clock", "playouts", "seconds"]),
             "1.5  500 0.25"

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use thiserror::Error;
 
 use crate::lease;
@@ -56,6 +56,9 @@ pub enum StoreError {
     /// It was written by another version of Agon.
     #[error("the store has format {0}, and this version of Agon reads format {FORMAT}")]
     Format(i64),
+    /// It is a database of another program, or empty.
+    #[error("this is not a store of results")]
+    Foreign,
     /// A line is not a result.
     #[error("line {line} is not a match result: {error}")]
     Line {
@@ -75,12 +78,26 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store, and creates it if the file does not exist.
+    /// Opens a store, and creates it if the file does not exist or is empty.
+    ///
+    /// # Errors
+    /// If the file is not a store. Nothing is written to it then.
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        Store::prepare(Connection::open(path)?)
+    }
+
+    /// Opens a store that exists already. Nothing is written to the file, unless it is a store.
     ///
     /// # Errors
     /// If the file is not a store.
-    pub fn open(path: &Path) -> Result<Store, StoreError> {
-        Store::prepare(Connection::open(path)?)
+    pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        match has_tables(&connection)? {
+            true => Store::prepare(connection),
+            false => Err(StoreError::Foreign),
+        }
     }
 
     /// A store in memory.
@@ -100,6 +117,9 @@ impl Store {
         let found = format(&connection)?;
         if found != 0 && found != FORMAT {
             return Err(StoreError::Format(found));
+        }
+        if found == 0 && !is_empty(&connection)? {
+            return Err(StoreError::Foreign);
         }
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         if !has_tables(&connection)? {
@@ -231,6 +251,13 @@ fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
         WHERE type = 'table' AND name IN ('matches', 'moves', 'leases', 'player_leases')";
     let n_tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
     Ok(n_tables == 4)
+}
+
+/// Whether a database has no tables at all.
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    let count = "SELECT COUNT(*) FROM sqlite_master";
+    let n_entries: i64 = connection.query_row(count, [], |row| row.get(0))?;
+    Ok(n_entries == 0)
 }
 
 /// A transaction that writes. It takes the lock of the store at its beginning, so that it waits for other processes

@@ -257,6 +257,9 @@ struct Row {
     work: Option<&'static str>,
     setup_ms: f64,
     stages_ms: Stages,
+    /// Whether the game can be grounded, where that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grounds: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(flatten)]
@@ -309,12 +312,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => GAMES.to_vec(),
         false => args.games.iter().map(String::as_str).collect(),
     };
+    let mut has_failed = false;
     if args.json {
         for game in games {
             let rows = match args.compare {
                 true => compare(args, game)?,
                 false => measure(args, game, &single(args), 1)?,
             };
+            has_failed |= rows.iter().any(|row| row.error.is_some());
             let mut out = stdout().lock();
             for row in &rows {
                 writeln!(out, "{}", serde_json::to_string(row)?)?;
@@ -325,7 +330,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 }
             }
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(ExitCode::from(u8::from(has_failed)));
     }
     let names: Vec<String> = games.iter().map(|game| stem(game)).collect();
     let engines: Vec<&'static str> = match args.compare {
@@ -338,10 +343,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             true => compare(args, game)?,
             false => measure(args, game, &single(args), N_TURNS)?,
         };
+        has_failed |= rows.iter().any(|row| row.error.is_some());
         let lines: Result<Vec<Line>, _> = rows.iter().map(Line::try_from).collect();
         table.game(name, &lines?)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(u8::from(has_failed)))
 }
 
 /// The engines of a table, each with the same work.
@@ -414,7 +420,8 @@ fn bench_process(
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start a process")?;
-    if output.status.success() {
+    // Exit code 1 says that the game has no result, and the line says why.
+    if matches!(output.status.code(), Some(0 | 1)) && !output.stdout.is_empty() {
         return String::from_utf8(output.stdout).context("the process did not write text");
     }
     let row = Row {
@@ -479,7 +486,8 @@ fn lanes_play(grounded: &Arc<Grounded>, seconds: f64) -> Played {
 #[derive(Serialize)]
 struct Ratio {
     game: String,
-    of: &'static str,
+    #[serde(rename = "of")]
+    from: &'static str,
     to: &'static str,
     transitions_ratio: f64,
 }
@@ -514,7 +522,7 @@ fn ratios(args: &Args, game: &str, rows: &[Row]) -> Vec<Ratio> {
     let ratio = |(first, second): (usize, usize)| {
         Some(Ratio {
             game: stem(game),
-            of: names[first],
+            from: names[first],
             to: names[second],
             transitions_ratio: rate(first)? / rate(second)?,
         })
@@ -646,8 +654,10 @@ fn set_up_network(
     let deadline = started + Duration::from_secs_f64(args.setup_limit.clamp(0.0, 1e6));
     let before = Instant::now();
     let stop = || Instant::now() > deadline;
-    let program = ground(rules, &GroundLimits::default(), &stop)?;
+    let program = ground(rules, &GroundLimits::default(), &stop);
     row.stages_ms.ground = ms(before.elapsed());
+    row.grounds = Some(program.is_ok());
+    let program = program?;
     let before = Instant::now();
     let mut passes = Pass::ALL.to_vec();
     passes.retain(|pass| !args.without.contains(pass));

@@ -3,6 +3,7 @@
 //! It reads a rulesheet, compiles it and plays one match on the board, with the time that each part took. On a terminal
 //! the board is redrawn in place; in a pipe it is printed every few moves.
 
+use std::cell::Cell;
 use std::io::{IsTerminal, Write, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use agon::games::notation::Notation;
 use agon::games::{About, Board};
 use agon_engine::lanes::LayoutOptions;
 use agon_engine::network::Network;
-use agon_engine::{Game, Goal, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{Game, Goal, JointMove, RoleId, State};
 use agon_gdl::{Keyword, Limits as GdlLimits, parse};
 use agon_ground::GroundLimits;
-use agon_search::{Bot, Limits, Preset};
+use agon_search::{Bot, Limits, MatchEnd, MatchOutcome, Preset, Turn, play_match};
 
 use crate::commands::bench::{in_words, lanes_rate, title};
 use crate::commands::match_::seconds;
@@ -172,24 +173,23 @@ struct Seat {
     /// What people call the role.
     name: String,
     player: &'static str,
-    bot: Box<dyn Bot>,
     /// The goal that the player expects.
-    expects: Option<f64>,
+    expects: Cell<Option<f64>>,
 }
 
 /// The match that is shown.
 struct Match<'a> {
     game: &'a Arc<Game>,
     notation: Notation,
-    machine: Box<dyn Machine + Send>,
     seats: Vec<Seat>,
+    bots: Vec<Box<dyn Bot>>,
     time: Duration,
     screen: Screen,
 }
 
 impl<'a> Match<'a> {
     fn new(game: &'a Arc<Game>, about: Option<&About>, args: &Args) -> anyhow::Result<Match<'a>> {
-        let mut seats = Vec::new();
+        let (mut seats, mut bots) = (Vec::new(), Vec::new());
         for (role, &player) in RoleId::all(game.n_roles()).zip(PLAYERS.iter().cycle()) {
             let name = game.role_name(role);
             let known = about.and_then(|about| about.roles.get(&name)).cloned();
@@ -198,16 +198,16 @@ impl<'a> Match<'a> {
                 role,
                 name: known.unwrap_or(name),
                 player,
-                bot: Preset::parse(player)?.bot(game, seed),
-                expects: None,
+                expects: Cell::new(None),
             });
+            bots.push(Preset::parse(player)?.bot(game, seed));
         }
         let board = board_of(game, about);
         Ok(Match {
             game,
             notation: Notation::new(game, about, board.as_ref()),
-            machine: game.machine(),
             seats,
+            bots,
             time: args.time,
             screen: Screen::new(board),
         })
@@ -221,104 +221,100 @@ impl<'a> Match<'a> {
         let time = self.time.as_secs_f64();
         let mut out = stdout();
         writeln!(out, "{}; {time} s per move\n", players.join(", "))?;
+        let Match {
+            game,
+            notation,
+            seats,
+            bots,
+            time,
+            screen,
+        } = self;
         let started = Instant::now();
-        let mut n_steps = 0;
-        self.show(0, "")?;
-        while !self.machine.is_terminal() && n_steps < MOST_STEPS {
-            let shown = Instant::now();
+        let mut machine = game.machine();
+        let mut ask = |bot: &mut dyn Bot, turn: &Turn<'_>| {
+            machine.load(turn.state);
+            // Roles that choose at once share the time of a step.
+            let choosing = game.roles();
+            let choosing = choosing.filter(|&role| machine.legal_moves(role).len() > 1);
             let time = match started.elapsed() < PATIENCE {
-                true => self.time,
-                false => self.time.min(HURRY),
+                true => *time,
+                false => HURRY.min(*time),
             };
-            let Some(joint) = self.think(time) else {
-                break;
-            };
-            self.machine.advance(&joint);
-            let next = self.machine.state();
-            n_steps += 1;
-            for seat in &mut self.seats {
-                seat.bot.played(&joint, &next);
-            }
-            if self.screen.is_live && started.elapsed() < PATIENCE {
-                thread::sleep(FRAME.saturating_sub(shown.elapsed()));
-            }
-            let words = self.words(&joint);
-            self.show(n_steps, &words)?;
-        }
-        self.screen.finish(n_steps)?;
-        let end = self.ending(n_steps);
-        writeln!(out, "{end}\n")
-    }
-
-    /// A move for every role; `None` if a role has no legal move, which only a faulty sheet allows.
-    fn think(&mut self, time: Duration) -> Option<JointMove> {
-        let state = self.machine.state();
-        let mut moves: Vec<MoveId> = Vec::new();
-        let mut choosing: Vec<usize> = Vec::new();
-        for (idx, seat) in self.seats.iter().enumerate() {
-            let legal = self.machine.legal_moves(seat.role);
-            moves.push(*legal.first()?);
-            if legal.len() > 1 {
-                choosing.push(idx);
-            }
-        }
-        for &idx in &choosing {
             let limits = Limits {
-                deadline: Some(Instant::now() + time / choosing.len() as u32),
+                deadline: Some(Instant::now() + time / choosing.count().max(1) as u32),
                 ..Limits::default()
             };
-            let seat = &mut self.seats[idx];
-            let decision = seat.bot.think(&state, seat.role, &limits, &mut |_| {});
-            moves[idx] = decision.mv;
-            seat.expects = decision.report.value;
-        }
-        Some(JointMove::new(moves))
-    }
-
-    /// The moves of a step as people write them, without those that mean "nothing".
-    fn words(&self, joint: &JointMove) -> String {
-        let mut words = Vec::new();
-        for (seat, &chosen) in self.seats.iter().zip(joint.moves()) {
-            let text = self.notation.text(seat.role, chosen);
-            if text != "-" {
-                words.push(format!("{} {text}", seat.name));
-            }
-        }
-        words.join(", ")
-    }
-
-    fn show(&mut self, n_steps: usize, words: &str) -> std::io::Result<()> {
-        let seats = self.seats.iter();
-        let hopes = seats.filter_map(|seat| Some(format!("{} {:.0}", seat.player, seat.expects?)));
-        let hopes: Vec<String> = hopes.collect();
-        let hopes = match hopes.is_empty() {
-            true => String::new(),
-            false => format!("expected goals (0 to 100): {}", hopes.join(", ")),
+            let decision = bot.think(turn.state, turn.role, &limits, &mut |_| {});
+            seats[turn.role.idx()].expects.set(decision.report.value);
+            Some(decision.mv)
         };
-        let state = self.machine.state();
-        self.screen.show(self.game, &state, n_steps, words, &hopes)
+        let (mut n_steps, mut shown) = (0, started);
+        let mut printed = show(screen, game, seats, game.initial_state(), 0, "");
+        let mut seen = |joint: &JointMove, next: &State| {
+            n_steps += 1;
+            if screen.is_live && started.elapsed() < PATIENCE {
+                thread::sleep(FRAME.saturating_sub(shown.elapsed()));
+            }
+            if printed.is_ok() {
+                let words = words(notation, seats, joint);
+                printed = show(screen, game, seats, next, n_steps, &words);
+            }
+            shown = Instant::now();
+        };
+        let start = game.initial_state();
+        let outcome = play_match(game, start, bots, MOST_STEPS as u32, &mut ask, &mut seen);
+        printed?;
+        screen.finish(n_steps)?;
+        writeln!(out, "{}\n", ending(seats, &outcome))
     }
+}
 
-    fn ending(&mut self, n_steps: usize) -> String {
-        if !self.machine.is_terminal() {
-            return format!("Not over after {n_steps} steps.");
+/// The moves of a step as people write them, without those that mean "nothing".
+fn words(notation: &Notation, seats: &[Seat], joint: &JointMove) -> String {
+    let mut words = Vec::new();
+    for (seat, &chosen) in seats.iter().zip(joint.moves()) {
+        let text = notation.text(seat.role, chosen);
+        if text != "-" {
+            words.push(format!("{} {text}", seat.name));
         }
-        let goals: Vec<Option<Goal>> = self
-            .seats
-            .iter()
-            .map(|seat| self.machine.goal(seat.role))
-            .collect();
-        let names: Vec<String> = self
-            .seats
-            .iter()
-            .map(|seat| format!("{} ({})", seat.name, seat.player))
-            .collect();
-        let values: Option<Vec<u8>> = goals
-            .into_iter()
-            .map(|goal| goal.map(Goal::value))
-            .collect();
-        ending_words(&names, values.as_deref(), n_steps)
     }
+    words.join(", ")
+}
+
+fn show(
+    screen: &mut Screen,
+    game: &Game,
+    seats: &[Seat],
+    state: &State,
+    n_steps: usize,
+    words: &str,
+) -> std::io::Result<()> {
+    let hopes = seats
+        .iter()
+        .filter_map(|seat| Some(format!("{} {:.0}", seat.player, seat.expects.get()?)));
+    let hopes: Vec<String> = hopes.collect();
+    let hopes = match hopes.is_empty() {
+        true => String::new(),
+        false => format!("expected goals (0 to 100): {}", hopes.join(", ")),
+    };
+    screen.show(game, state, n_steps, words, &hopes)
+}
+
+fn ending(seats: &[Seat], outcome: &MatchOutcome) -> String {
+    let n_steps = outcome.steps as usize;
+    if outcome.end != MatchEnd::Terminal {
+        return format!("Not over after {n_steps} steps.");
+    }
+    let names: Vec<String> = seats
+        .iter()
+        .map(|seat| format!("{} ({})", seat.name, seat.player))
+        .collect();
+    let values: Option<Vec<u8>> = outcome
+        .goals
+        .iter()
+        .map(|goal| goal.map(Goal::value))
+        .collect();
+    ending_words(&names, values.as_deref(), n_steps)
 }
 
 /// How a match ended, for people.

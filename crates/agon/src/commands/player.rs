@@ -17,7 +17,7 @@ use agon_arena::{Details, Ending, MatchRecord, SeatRecord, ThoughtRecord, course
 use agon_engine::{Game, RoleId};
 use agon_gdl::Rules;
 use agon_player::{Lobby, Settings};
-use agon_protocol::http::{DEFAULT_PORT, Limits, Server};
+use agon_protocol::http::{Access, DEFAULT_PORT, Limits, Server};
 use agon_protocol::{MatchId, Reply, Request, StopFlag, Term, Thought};
 use agon_search::Preset;
 use anyhow::Context;
@@ -35,10 +35,12 @@ const ROUND: Duration = Duration::from_millis(200);
 #[derive(clap::Args)]
 #[command(
     after_help = "Answers INFO, PREVIEW, START, PLAY, STOP and ABORT of any GGP manager, such as `agon match`.
-There is no authentication: anyone who can reach the port can start matches.
+Anyone who can reach the port can start matches, unless there is a --secret-file: then messages need the header
+`Authorization: Bearer SECRET`. Web pages can only ask for INFO, unless --allow-origin lists their origin.
 
 Examples:
   agon player
+  agon player --allow-origin http://localhost:8147
   agon player --port 9148 --player mc:most_steps=500
   agon player --host 0.0.0.0 --matches 4 --record matches/"
 )]
@@ -67,6 +69,12 @@ pub(crate) struct Args {
     /// Seconds of the start clock to spend on search once the game is compiled
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
     warm_up: Duration,
+    /// Origin of web pages that may send messages, such as http://localhost:8147; can be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+    /// File with a secret that every message must have
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
     /// Seed of everything random; a new one each time if it is not given
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -91,6 +99,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let diary = diary.transpose()?;
     let server = Server::bind((args.host.as_str(), args.port), Limits::default());
     let server = server.with_context(|| format!("cannot listen on {}:{}", args.host, args.port))?;
+    let access = Access {
+        origins: args.allow_origin.clone(),
+        secret: args.secret_file.as_deref().map(read_secret).transpose()?,
+    };
+    let server = server.with_access(access);
     writeln!(
         stdout(),
         "agon player {preset} at http://{}",
@@ -113,6 +126,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     });
     desk.serve(server)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The first line of a file.
+fn read_secret(path: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(path);
+    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    let secret = text.lines().next().unwrap_or_default().trim();
+    anyhow::ensure!(
+        !secret.is_empty(),
+        "{}: the first line must be the secret",
+        path.display()
+    );
+    Ok(secret.to_owned())
 }
 
 /// By default the allocator keeps freed memory and uses huge pages. A player runs for days and is busy for minutes, so it

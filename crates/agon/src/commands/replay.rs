@@ -32,12 +32,15 @@ const WATCHDOG: Duration = Duration::from_secs(600);
 
 /// Step through a match record and check it against the rules
 #[derive(clap::Args)]
-#[command(after_help = "Exit code: 0 the record is valid, 1 it is not.
+#[command(
+    after_help = "Exit code: 0 the record is valid, 1 it is not. A player that searched with several threads cannot be
+verified: --verify says so and exits with 1.
 
 Examples:
   agon replay match.json
   agon replay match.json --verify
-  agon replay other.json --game tic_tac_toe --quiet")]
+  agon replay other.json --game tic_tac_toe --quiet"
+)]
 pub(crate) struct Args {
     /// A match record, as JSON
     file: String,
@@ -82,6 +85,9 @@ struct SeatFindings {
     difference: Option<String>,
     /// Why it could not be run again.
     skipped: Option<String>,
+    /// Whether it should be repeatable, but is not.
+    #[serde(rename = "refused")]
+    is_refused: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -103,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let is_verified = verified
         .iter()
         .flatten()
-        .all(|seat| seat.difference.is_none());
+        .all(|seat| seat.difference.is_none() && !seat.is_refused);
     let findings = Findings {
         file: args.file.clone(),
         valid: error.is_none() && is_verified,
@@ -192,8 +198,10 @@ fn tell(findings: &Findings) -> std::io::Result<()> {
             moves,
             difference,
             skipped,
+            is_refused,
         } = seat;
         let words = match (difference, skipped) {
+            (None, Some(reason)) if *is_refused => format!("cannot be verified: {reason}"),
             (Some(difference), _) => format!("differs: {difference}"),
             (None, Some(reason)) => format!("not run again: {reason}"),
             (None, None) => format!("made the same {moves} moves again"),
@@ -215,14 +223,34 @@ fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
             moves: 0,
             difference: None,
             skipped: None,
+            is_refused: false,
         };
         match seat.map_or(Err("the record does not describe it".to_owned()), again) {
+            Ok((preset, _)) if n_threads(&preset) != "1" => {
+                findings.is_refused = true;
+                findings.skipped = Some(several_threads(&preset));
+            }
             Ok(player) => play_again(game, record, role, player, &mut findings),
             Err(reason) => findings.skipped = Some(reason),
         }
         findings
     };
     RoleId::all(game.n_roles()).map(verify_role).collect()
+}
+
+/// Why a player with several threads cannot be run again.
+fn several_threads(preset: &Preset) -> String {
+    format!(
+        "it searched with threads={}, and the order in which threads finish changes its moves; only one thread is repeatable",
+        n_threads(preset)
+    )
+}
+
+/// The number of threads of a player, as a parameter: a number or `auto`.
+fn n_threads(preset: &Preset) -> String {
+    let values = preset.params.values().into_iter();
+    let threads = values.filter(|(name, _)| *name == "threads");
+    threads.map(|(_, value)| value).collect()
 }
 
 /// The player of a seat as it was, or why it cannot be run again.

@@ -69,22 +69,26 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    // They are read first, so that no store is made for files that cannot be imported.
+    let imported = args.import.iter().map(|path| read_results(path));
+    let imported: Vec<Vec<MatchResult>> = imported.collect::<anyhow::Result<_>>()?;
     let mut store = open(&args.store, !args.import.is_empty())?;
-    for path in &args.import {
-        let results = read_results(path)?;
-        let n_new = store.import(&results)?;
+    let in_store = || args.store.display().to_string();
+    for (path, results) in args.import.iter().zip(imported) {
+        let n_new = store.import(&results).with_context(in_store)?;
         eprintln!(
             "{}: {} results, {n_new} of them new",
             path.display(),
             results.len()
         );
     }
-    let mut results = store.results()?;
+    let mut results = store.results().with_context(in_store)?;
     results.retain(|result| args.includes(result));
     if let Some(path) = &args.export {
         let mut file = create(path)?;
-        write_lines(&results, &mut file)?;
-        file.flush()?;
+        let written = write_lines(&results, &mut file);
+        let written = written.and_then(|()| Ok(file.flush()?));
+        written.with_context(|| format!("cannot write {}", path.display()))?;
         eprintln!("{}: {} results", path.display(), results.len());
     }
     if let Some(path) = &args.matches {
@@ -134,28 +138,54 @@ fn open(path: &Path, may_be_new: bool) -> anyhow::Result<Store> {
             path.display()
         );
     }
-    if path.exists() && !is_store(path)? {
+    // What is not a store is only read; results can be added to a store alone.
+    if path.exists() && !is_database(path)? {
+        if may_be_new && !is_empty(path)? {
+            bail!(
+                "{} is not a store: --import adds results to a store",
+                path.display()
+            );
+        }
+        if !may_be_new && is_empty(path)? {
+            bail!("{} is empty, not a store of results", path.display());
+        }
+    }
+    if path.exists() && !may_be_new && !is_database(path)? {
         let results = read_results(path)?;
         let mut store = Store::in_memory()?;
         store.import(&results)?;
         return Ok(store);
     }
-    Store::open(path).with_context(|| path.display().to_string())
+    let store = match may_be_new {
+        true => Store::open(path),
+        false => Store::open_existing(path),
+    };
+    store.with_context(|| path.display().to_string())
 }
 
-/// Whether a file is a database; an empty file counts as one.
-fn is_store(path: &Path) -> anyhow::Result<bool> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let mut head = Vec::new();
-    file.take(16).read_to_end(&mut head)?;
-    Ok(head.is_empty() || head.starts_with(b"SQLite format 3"))
+/// Whether a file is a database.
+fn is_database(path: &Path) -> anyhow::Result<bool> {
+    Ok(beginning(path)?.starts_with(b"SQLite format 3"))
+}
+
+fn is_empty(path: &Path) -> anyhow::Result<bool> {
+    Ok(beginning(path)?.is_empty())
+}
+
+/// The first bytes of a file.
+fn beginning(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut bytes));
+    read.with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(bytes)
 }
 
 /// Results from a store or from JSON lines.
 pub(crate) fn read_results(path: &Path) -> anyhow::Result<Vec<MatchResult>> {
     let words = || path.display().to_string();
-    if is_store(path)? {
-        return Ok(Store::open(path).with_context(words)?.results()?);
+    if is_database(path)? {
+        let results = Store::open_existing(path).and_then(|store| store.results());
+        return results.with_context(words);
     }
     let mut file = BufReader::new(File::open(path).with_context(words)?);
     let what = || {
@@ -185,8 +215,8 @@ fn write_csv(
         return Ok(write(&mut stdout().lock())?);
     }
     let mut file = create(path)?;
-    write(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
-    file.flush()?;
+    let written = write(&mut file).and_then(|()| Ok(file.flush()?));
+    written.with_context(|| format!("cannot write {}", path.display()))?;
     eprintln!("{} is written", path.display());
     Ok(())
 }

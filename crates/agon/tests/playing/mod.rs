@@ -101,8 +101,17 @@ impl Playing {
 
     /// Kilobytes of memory that it holds, where the system tells.
     pub(crate) fn resident_kilobytes(&self) -> Option<u64> {
+        self.status("VmRSS:")
+    }
+
+    /// The number of its threads, where the system tells.
+    pub(crate) fn n_threads(&self) -> Option<u64> {
+        self.status("Threads:")
+    }
+
+    fn status(&self, name: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
         line.split_whitespace().nth(1)?.parse().ok()
     }
 }

@@ -2,16 +2,20 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
+
+/// Asked at bounded intervals, by count, while the interpreter works; once it returns true, the work ends.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Limits on the work for one query (the legal moves of a role, the next state, …). The defaults are far above what
-/// real rulesheets need, and low enough that a hostile one ends within seconds.
+/// real rulesheets need, and low enough that a hostile one ends within seconds and fits into a few hundred megabytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Maximum number of inference steps.
     pub steps: u64,
-    /// Maximum number of new calls, answers and waiting conditions.
+    /// Maximum number of new calls, answers and waiting conditions. Those with many values count several times.
     pub tuples: usize,
-    /// Maximum number of distinct ground terms over all states.
+    /// Maximum number of distinct ground terms over all states. Terms with many arguments count several times.
     pub terms: usize,
 }
 
@@ -20,7 +24,7 @@ impl Default for Limits {
         Limits {
             steps: 400_000_000,
             tuples: 2_000_000,
-            terms: 8_000_000,
+            terms: 2_000_000,
         }
     }
 }
@@ -67,6 +71,8 @@ pub enum InterpreterError {
         /// Line of the rule.
         line: u32,
     },
+    /// The work is no longer wanted: see [`Stop`].
+    Stopped,
     /// The game has more roles than a [`crate::RoleId`] can number.
     TooManyRoles,
 }
@@ -89,6 +95,7 @@ impl fmt::Display for InterpreterError {
             InterpreterError::Unsafe { line } => {
                 write!(f, "a variable of the rule on line {line} is never bound")
             }
+            InterpreterError::Stopped => f.write_str("the interpreter was stopped"),
             InterpreterError::TooManyRoles => f.write_str("the game has more than 65535 roles"),
         }
     }

@@ -27,6 +27,11 @@ use super::tables::{Status, TableId, Tables, Waiter};
 use super::terms::{SharedTerms, TermId, Terms};
 use super::values::{Builder, find, find_all, match_all, matches};
 
+/// Number of inference steps between two looks at the stop flag: well below a millisecond.
+const STEPS_PER_POLL: u64 = 4096;
+/// A call or answer with more values counts as several, so that the limit on their number bounds the memory.
+const VALUES_PER_TUPLE: usize = 16;
+
 /// Evaluates one query on a memory.
 pub(crate) struct Evaluator<'a> {
     // Constant.
@@ -34,6 +39,7 @@ pub(crate) struct Evaluator<'a> {
     roles: &'a [TermId],
     shared: &'a SharedTerms,
     limits: Limits,
+    stop: &'a dyn Fn() -> bool,
     // Changed by this query.
     memory: &'a mut Memory,
     steps_left: u64,
@@ -56,6 +62,7 @@ impl<'a> Evaluator<'a> {
         roles: &'a [TermId],
         shared: &'a SharedTerms,
         limits: Limits,
+        stop: &'a dyn Fn() -> bool,
         memory: &'a mut Memory,
     ) -> Evaluator<'a> {
         let Limits { steps, tuples, .. } = limits;
@@ -64,6 +71,7 @@ impl<'a> Evaluator<'a> {
             roles,
             shared,
             limits,
+            stop,
             memory,
             steps_left: steps,
             tuples_left: tuples,
@@ -79,7 +87,7 @@ impl<'a> Evaluator<'a> {
         let table = self.memory.tables.open(procedure, key);
         if self.memory.tables.get(table).status != Status::Complete {
             self.push(table);
-            if let Err(error) = self.run() {
+            if let Err(error) = self.run(None) {
                 self.abandon();
                 return Err(error);
             }
@@ -87,21 +95,53 @@ impl<'a> Evaluator<'a> {
         Ok(table)
     }
 
+    /// The first value of one answer of a call, if it has any, without deriving the others.
+    pub(crate) fn solve_one(
+        &mut self,
+        procedure: ProcedureId,
+        key: &[u32],
+    ) -> Result<Option<u32>, InterpreterError> {
+        let table = self.memory.tables.open(procedure, key);
+        let mut run = Ok(());
+        if self.memory.tables.get(table).status != Status::Complete {
+            self.push(table);
+            run = self.run(Some(table));
+        }
+        let answers = &self.memory.tables.get(table).answers;
+        let answer = (answers.len() > 0).then(|| answers.row(0)[0]);
+        self.abandon();
+        match answer {
+            Some(_) => Ok(answer),
+            None => run.map(|()| None),
+        }
+    }
+
     /// Steps taken so far.
     pub(crate) fn n_steps(&self) -> u64 {
         self.limits.steps - self.steps_left
     }
 
-    fn run(&mut self) -> Result<(), InterpreterError> {
+    /// Runs until all calls are complete, or until one of them has an answer.
+    fn run(&mut self, until_answered: Option<TableId>) -> Result<(), InterpreterError> {
+        let mut is_polled = 0_u32;
         while let Some(frame) = self.memory.stacks.frames.last() {
             if !frame.is_running {
+                // Waking and completing calls takes no steps of a plan.
+                is_polled = is_polled.wrapping_add(1);
+                if u64::from(is_polled) % STEPS_PER_POLL == 0 && (self.stop)() {
+                    return Err(InterpreterError::Stopped);
+                }
                 match self.next_plan() {
                     Some(plan) => self.start(plan),
                     None => self.wake_or_finish(),
                 }
                 continue;
             }
-            match self.execute()? {
+            let pause = self.execute(until_answered)?;
+            if until_answered.is_some_and(|table| self.memory.tables.get(table).answers.len() > 0) {
+                return Ok(());
+            }
+            match pause {
                 Pause::Done => self.stop_plan(),
                 Pause::Called => {}
                 Pause::Answered => self.finish_answered(),
@@ -178,12 +218,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Runs the plan of the topmost frame until it is exhausted or needs a call.
-    fn execute(&mut self) -> Result<Pause, InterpreterError> {
+    fn execute(&mut self, until_answered: Option<TableId>) -> Result<Pause, InterpreterError> {
         let Evaluator {
             code,
             roles,
             shared,
             limits,
+            stop,
             ..
         } = *self;
         let Memory {
@@ -202,12 +243,17 @@ impl<'a> Evaluator<'a> {
         let mut step_idx = frame.step;
         let mut is_entering = frame.is_entering;
         loop {
-            // Step 1. Count the step against the limit.
-            if self.steps_left == 0 {
-                return Err(InterpreterError::Budget {
-                    line: plan.line,
-                    resource: Resource::Steps,
-                });
+            // Step 1. Count the step against the limit, and ask now and then whether the answer is still wanted.
+            if self.steps_left % STEPS_PER_POLL == 0 {
+                if self.steps_left == 0 {
+                    return Err(InterpreterError::Budget {
+                        line: plan.line,
+                        resource: Resource::Steps,
+                    });
+                }
+                if stop() {
+                    return Err(InterpreterError::Stopped);
+                }
             }
             self.steps_left -= 1;
 
@@ -222,7 +268,7 @@ impl<'a> Evaluator<'a> {
                 builder.fill(tuple, &plan.emit, slots)?;
                 let table = tables.get_mut(frame.owner);
                 if table.answers.insert(tuple).1 {
-                    pay(&mut self.tuples_left, plan)?;
+                    pay(&mut self.tuples_left, plan, tuple.len())?;
                     if !table.waiters.is_empty() {
                         table.has_more = true;
                         if !table.is_queued {
@@ -230,6 +276,9 @@ impl<'a> Evaluator<'a> {
                             stacks.agenda.push((frame.owner, 0));
                         }
                     }
+                }
+                if until_answered == Some(frame.owner) {
+                    return Ok(Pause::Done);
                 }
                 if plan.emit.is_empty() {
                     table.status = Status::Complete;
@@ -417,7 +466,7 @@ impl<'a> Evaluator<'a> {
                         Status::Fresh => {
                             frame.step = step_idx;
                             frame.is_entering = true;
-                            pay(&mut self.tuples_left, plan)?;
+                            pay(&mut self.tuples_left, plan, slots.len())?;
                             self.push(table_id);
                             return Ok(Pause::Called);
                         }
@@ -426,7 +475,7 @@ impl<'a> Evaluator<'a> {
                         }
                         Status::Active if !has_answer => {
                             frame.low = frame.low.min(table.place);
-                            pay(&mut self.tuples_left, plan)?;
+                            pay(&mut self.tuples_left, plan, plan.n_variables)?;
                             park(
                                 tables,
                                 table_id,
@@ -468,7 +517,7 @@ impl<'a> Evaluator<'a> {
                             Status::Fresh => {
                                 frame.step = step_idx;
                                 frame.is_entering = true;
-                                pay(&mut self.tuples_left, plan)?;
+                                pay(&mut self.tuples_left, plan, slots.len())?;
                                 self.push(table_id);
                                 return Ok(Pause::Called);
                             }
@@ -496,7 +545,7 @@ impl<'a> Evaluator<'a> {
                                 tables.get_mut(waited).waiters[idx as usize].n_read = row;
                             }
                             None => {
-                                pay(&mut self.tuples_left, plan)?;
+                                pay(&mut self.tuples_left, plan, plan.n_variables)?;
                                 let variables = &slots[..plan.n_variables];
                                 park(
                                     tables,
@@ -707,8 +756,9 @@ fn park(
     tables.get_mut(waited).waiters.push(waiter);
 }
 
-fn pay(tuples_left: &mut usize, plan: &Plan) -> Result<(), InterpreterError> {
-    match tuples_left.checked_sub(1) {
+/// Pays for memory with this number of values.
+fn pay(tuples_left: &mut usize, plan: &Plan, n_values: usize) -> Result<(), InterpreterError> {
+    match tuples_left.checked_sub(1 + n_values / VALUES_PER_TUPLE) {
         Some(left) => *tuples_left = left,
         None => {
             return Err(InterpreterError::Budget {

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use super::error::Stop;
+use super::evaluate::Evaluator;
 use super::memory::Memory;
 use super::terms::TermId;
-use super::{GOAL, Interpreter, InterpreterError, LEGAL, NEXT, TERMINAL, names, pack, unpack};
+use super::{
+    GOAL, IS_LEGAL, Interpreter, InterpreterError, LEGAL, NEXT, TERMINAL, names, pack, unpack,
+};
 use crate::machine::{Fault, Machine};
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
@@ -12,6 +16,7 @@ use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 /// as if nothing held, and stays in its state if the next one cannot be derived; [`Machine::take_fault`] reports this.
 pub struct InterpreterMachine {
     interpreter: Arc<Interpreter>,
+    stop: Stop,
     memory: Memory,
     is_terminal: bool,
     /// The legal moves of each role, and whether they are up to date.
@@ -22,12 +27,13 @@ pub struct InterpreterMachine {
 }
 
 impl InterpreterMachine {
-    pub(super) fn new(interpreter: Arc<Interpreter>) -> InterpreterMachine {
+    pub(super) fn new(interpreter: Arc<Interpreter>, stop: Stop) -> InterpreterMachine {
         let n_roles = interpreter.roles.len();
         let memory = interpreter.seed.clone();
         let legal = vec![(Vec::new(), false); n_roles];
         let mut machine = InterpreterMachine {
             interpreter,
+            stop,
             memory,
             is_terminal: false,
             legal,
@@ -44,15 +50,23 @@ impl InterpreterMachine {
         &self.interpreter
     }
 
+    fn evaluator(&mut self) -> Evaluator<'_> {
+        let Interpreter {
+            code,
+            roles,
+            shared,
+            limits,
+            ..
+        } = &*self.interpreter;
+        Evaluator::new(code, roles, shared, *limits, &*self.stop, &mut self.memory)
+    }
+
     /// Invalidates cached answers after a new state was loaded.
     fn enter(&mut self) {
         self.legal
             .iter_mut()
             .for_each(|(_, is_known)| *is_known = false);
-        let solved = self
-            .interpreter
-            .evaluator(&mut self.memory)
-            .solve(TERMINAL, &[]);
+        let solved = self.evaluator().solve(TERMINAL, &[]);
         let is_terminal = solved.map(|table| self.memory.tables.get(table).answers.len() > 0);
         self.is_terminal = is_terminal.unwrap_or_else(|error| self.note(error));
     }
@@ -67,14 +81,11 @@ impl InterpreterMachine {
 
     /// Derives the legal moves of a role into `legal`, sorted.
     fn derive_legal(&mut self, role: RoleId) -> Result<(), InterpreterError> {
-        let moves = &mut self.legal[role.idx()].0;
-        moves.clear();
-        let role = self.interpreter.roles[role.idx()];
-        let table = self
-            .interpreter
-            .evaluator(&mut self.memory)
-            .solve(LEGAL, &[role.0])?;
+        self.legal[role.idx()].0.clear();
+        let name = self.interpreter.roles[role.idx()];
+        let table = self.evaluator().solve(LEGAL, &[name.0])?;
         let answers = &self.memory.tables.get(table).answers;
+        let moves = &mut self.legal[role.idx()].0;
         moves.extend((0..answers.len()).map(|row| MoveId(answers.row(row)[0])));
         moves.sort_unstable();
         Ok(())
@@ -82,10 +93,7 @@ impl InterpreterMachine {
 
     fn goal_terms(&mut self, role: RoleId) -> Result<Vec<TermId>, InterpreterError> {
         let role = self.interpreter.roles[role.idx()];
-        let table = self
-            .interpreter
-            .evaluator(&mut self.memory)
-            .solve(GOAL, &[role.0])?;
+        let table = self.evaluator().solve(GOAL, &[role.0])?;
         let answers = &self.memory.tables.get(table).answers;
         Ok((0..answers.len())
             .map(|row| TermId(answers.row(row)[0]))
@@ -99,6 +107,14 @@ impl InterpreterMachine {
         names::text(term, &self.memory.terms, functors, &rules.symbols)
     }
 
+    /// Takes over the terms of these moves, which another thread may have made.
+    fn know(&mut self, moves: &[MoveId]) {
+        let is_unknown = |mv: &MoveId| TermId(mv.0).idx() >= self.memory.terms.len();
+        if moves.iter().any(is_unknown) {
+            self.interpreter.shared.update(&mut self.memory.terms);
+        }
+    }
+
     /// Derives the fluents of the next state into `next`, sorted.
     fn derive_next(&mut self, joint: &JointMove) -> Result<(), InterpreterError> {
         self.memory.does.clear();
@@ -106,17 +122,8 @@ impl InterpreterMachine {
         self.memory
             .does
             .extend(joint.moves().iter().take(n_roles).map(|move_id| move_id.0));
-        if joint
-            .moves()
-            .iter()
-            .any(|&move_id| TermId(move_id.0).idx() >= self.memory.terms.len())
-        {
-            self.interpreter.shared.update(&mut self.memory.terms);
-        }
-        let table = self
-            .interpreter
-            .evaluator(&mut self.memory)
-            .solve(NEXT, &[])?;
+        self.know(joint.moves());
+        let table = self.evaluator().solve(NEXT, &[])?;
         let answers = &self.memory.tables.get(table).answers;
         self.next.clear();
         self.next
@@ -145,11 +152,37 @@ impl Machine for InterpreterMachine {
 
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
         if !self.legal[role.idx()].1 {
-            self.derive_legal(role)
-                .unwrap_or_else(|error| self.note(error));
-            self.legal[role.idx()].1 = true;
+            let derived = self.derive_legal(role);
+            // Asking again would take as long and fail again, except after an interruption.
+            self.legal[role.idx()].1 = derived != Err(InterpreterError::Stopped);
+            derived.unwrap_or_else(|error| self.note(error));
         }
         &self.legal[role.idx()].0
+    }
+
+    fn some_legal_move(&mut self, role: RoleId) -> Option<MoveId> {
+        if let (moves, true) = &self.legal[role.idx()]
+            && !moves.is_empty()
+        {
+            return moves.first().copied();
+        }
+        let name = self.interpreter.roles[role.idx()];
+        let solved = self.evaluator().solve_one(LEGAL, &[name.0]);
+        let answer = solved.unwrap_or_else(|error| self.note(error));
+        answer.map(MoveId)
+    }
+
+    fn is_legal(&mut self, role: RoleId, mv: MoveId) -> bool {
+        if let (moves, true) = &self.legal[role.idx()]
+            && !moves.is_empty()
+        {
+            return moves.binary_search(&mv).is_ok();
+        }
+        self.know(&[mv]);
+        let name = self.interpreter.roles[role.idx()];
+        let solved = self.evaluator().solve(IS_LEGAL, &[name.0, mv.0]);
+        let is_legal = solved.map(|table| self.memory.tables.get(table).answers.len() > 0);
+        is_legal.unwrap_or_else(|error| self.note(error))
     }
 
     fn goal(&mut self, role: RoleId) -> Option<Goal> {

@@ -38,11 +38,12 @@ mod terms;
 mod tuples;
 mod values;
 
+use std::fmt;
 use std::sync::Arc;
 
 use agon_gdl::{RelationId, Rules};
 
-pub use error::{InterpreterError, Limits, Resource};
+pub use error::{InterpreterError, Limits, Resource, Stop};
 pub use machine::InterpreterMachine;
 
 use crate::state::{MoveId, RoleId, State};
@@ -61,15 +62,45 @@ pub struct Interpreter {
     code: Code,
     shared: SharedTerms,
     limits: Limits,
+    /// Ends the work of every machine, unless it has a stop function of its own.
+    stop: Stop,
     initial: State,
     /// The initial memory of a machine: the initial state, with static answers that were needed so far.
     seed: Memory,
 }
 
+/// How an interpreter is compiled and run.
+#[derive(Clone)]
+pub struct Options {
+    /// Limits on the work for one query.
+    pub limits: Limits,
+    /// The effort spent on compilation.
+    pub effort: Effort,
+    /// Ends compilation, and every query of a machine.
+    pub stop: Stop,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            limits: Limits::default(),
+            effort: Effort::Full,
+            stop: Arc::new(|| false),
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Options { limits, effort, .. } = self;
+        write!(f, "Options({limits:?}, {effort:?})")
+    }
+}
+
 /// The effort spent on compilation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Effort {
-    /// As little as possible.
+pub enum Effort {
+    /// As little as possible: ready much sooner, but slower in play.
     Quick,
     /// As much as pays off in a match.
     Full,
@@ -81,13 +112,18 @@ const TERMINAL: ProcedureId = ProcedureId(1);
 const LEGAL: ProcedureId = ProcedureId(2);
 const GOAL: ProcedureId = ProcedureId(3);
 const NEXT: ProcedureId = ProcedureId(4);
+const IS_LEGAL: ProcedureId = ProcedureId(5);
 
-const ENTRIES: [(PredicateId, &[Mode]); 5] = [
+const ENTRIES: [(PredicateId, &[Mode]); 6] = [
     (PredicateId(RelationId::INIT.0), &[Mode::Free]),
     (PredicateId(RelationId::TERMINAL.0), &[]),
     (PredicateId(RelationId::LEGAL.0), &[Mode::Bound, Mode::Free]),
     (PredicateId(RelationId::GOAL.0), &[Mode::Bound, Mode::Free]),
     (PredicateId(RelationId::NEXT.0), &[Mode::Free]),
+    (
+        PredicateId(RelationId::LEGAL.0),
+        &[Mode::Bound, Mode::Bound],
+    ),
 ];
 
 impl Interpreter {
@@ -96,7 +132,7 @@ impl Interpreter {
     /// # Errors
     /// If the initial state cannot be derived within the limits.
     pub fn new(rules: Arc<Rules>) -> Result<Interpreter, InterpreterError> {
-        Interpreter::with_limits(rules, Limits::default())
+        Interpreter::with_options(rules, Options::default())
     }
 
     /// Compiles the rules and derives the initial state.
@@ -104,7 +140,11 @@ impl Interpreter {
     /// # Errors
     /// If the initial state cannot be derived within the limits.
     pub fn with_limits(rules: Arc<Rules>, limits: Limits) -> Result<Interpreter, InterpreterError> {
-        Interpreter::build(rules, limits, Effort::Full)
+        let options = Options {
+            limits,
+            ..Options::default()
+        };
+        Interpreter::with_options(rules, options)
     }
 
     /// Compiles the rules without sampling: ready much sooner, but slower in play.
@@ -112,22 +152,34 @@ impl Interpreter {
     /// # Errors
     /// If the initial state cannot be derived within the limits.
     pub fn quick(rules: Arc<Rules>) -> Result<Interpreter, InterpreterError> {
-        Interpreter::build(rules, Limits::default(), Effort::Quick)
+        let options = Options {
+            effort: Effort::Quick,
+            ..Options::default()
+        };
+        Interpreter::with_options(rules, options)
     }
 
-    fn build(
+    /// Compiles the rules and derives the initial state.
+    ///
+    /// # Errors
+    /// If the initial state cannot be derived within the limits, or the stop function of the options returns true.
+    pub fn with_options(
         rules: Arc<Rules>,
-        limits: Limits,
-        effort: Effort,
+        options: Options,
     ) -> Result<Interpreter, InterpreterError> {
+        let Options {
+            limits,
+            effort,
+            stop,
+        } = options;
         let mut program = Program::new(&rules);
         if program.roles.len() > usize::from(u16::MAX) {
             return Err(InterpreterError::TooManyRoles);
         }
-        settle::settle(&mut program, effort)?;
-        let fluents = initial_fluents(&mut program, limits)?;
+        settle::settle(&mut program, effort, &*stop)?;
+        let fluents = initial_fluents(&mut program, limits, &*stop)?;
         let mut sizes = match effort {
-            Effort::Full => sample::sample(&mut program, &fluents)?,
+            Effort::Full => sample::sample(&mut program, &fluents, &*stop)?,
             Effort::Quick => {
                 let mut sizes = Sizes::default();
                 sizes.add_state(&fluents, &program.terms);
@@ -135,7 +187,7 @@ impl Interpreter {
             }
         };
         let mut terms = program.terms.clone();
-        let code = plan::compile(&program, &ENTRIES, &mut sizes, &mut terms)?;
+        let code = plan::compile(&program, &ENTRIES, &mut sizes, &mut terms, &*stop)?;
         let mut seed = Memory::new(&program, &code, terms.clone());
         seed.load(fluents.iter().copied());
         let initial = pack(&fluents);
@@ -149,6 +201,7 @@ impl Interpreter {
             code,
             shared: SharedTerms::new(terms),
             limits,
+            stop,
             initial,
             seed,
         })
@@ -174,7 +227,14 @@ impl Interpreter {
     /// A machine for one thread, in the initial state.
     #[must_use]
     pub fn machine(self: &Arc<Interpreter>) -> InterpreterMachine {
-        InterpreterMachine::new(self.clone())
+        self.machine_until(Arc::clone(&self.stop))
+    }
+
+    /// A machine with its own stop function instead of that of the interpreter. A query that it ends has the fault
+    /// [`InterpreterError::Stopped`] and can be repeated.
+    #[must_use]
+    pub fn machine_until(self: &Arc<Interpreter>, stop: Stop) -> InterpreterMachine {
+        InterpreterMachine::new(self.clone(), stop)
     }
 
     /// The fluents of a state as text, sorted.
@@ -212,20 +272,21 @@ impl Interpreter {
             term.map(|term| MoveId(term.0))
         })
     }
-
-    fn evaluator<'a>(&'a self, memory: &'a mut Memory) -> Evaluator<'a> {
-        Evaluator::new(&self.code, &self.roles, &self.shared, self.limits, memory)
-    }
 }
 
 /// Derives the initial state before the interpreter exists: the planner needs a sample state.
-fn initial_fluents(program: &mut Program, limits: Limits) -> Result<Vec<u32>, InterpreterError> {
+fn initial_fluents(
+    program: &mut Program,
+    limits: Limits,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<u32>, InterpreterError> {
     let mut terms = program.terms.clone();
-    let code = plan::compile(program, &ENTRIES[..1], &mut Sizes::default(), &mut terms)?;
+    let mut sizes = Sizes::default();
+    let code = plan::compile(program, &ENTRIES[..1], &mut sizes, &mut terms, stop)?;
     let shared = SharedTerms::new(terms.clone());
     let mut memory = Memory::new(program, &code, terms);
-    let table =
-        Evaluator::new(&code, &program.roles, &shared, limits, &mut memory).solve(INIT, &[])?;
+    let mut evaluator = Evaluator::new(&code, &program.roles, &shared, limits, stop, &mut memory);
+    let table = evaluator.solve(INIT, &[])?;
     let answers = &memory.tables.get(table).answers;
     let mut fluents: Vec<u32> = (0..answers.len()).map(|row| answers.row(row)[0]).collect();
     fluents.sort_unstable();
@@ -266,10 +327,89 @@ mod tests {
         (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= terminal (true (step 4)))
         (<= (goal a 100) (true (at 4 ?_y))) (<= (goal a 0) (not (true (at 4 1)))) (goal b 50)";
 
+    fn rules(sheet: &str) -> Arc<Rules> {
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
+        Arc::new(rules.expect("the sheet is well-formed"))
+    }
+
+    /// A million moves, and recursion to derive them.
+    fn vast() -> Arc<Rules> {
+        let numbers: String = (0..100).map(|number| format!("(n {number}) ")).collect();
+        rules(&format!(
+            "{numbers} (role a) (init p) (<= (some ?x) (n ?x)) (<= (some ?x) (some ?x) (true p))
+             (<= (legal a (go ?x ?y ?z)) (some ?x) (some ?y) (some ?z)) (goal a 50) (<= terminal (true q))"
+        ))
+    }
+
+    #[test]
+    fn one_legal_move_is_found_without_the_others() {
+        let options = Options {
+            limits: Limits {
+                steps: 10_000,
+                ..Limits::default()
+            },
+            ..Options::default()
+        };
+        let game = Interpreter::with_options(vast(), options).expect("it runs");
+        let game = Arc::new(game);
+        let mut machine = game.machine();
+        let first = machine.some_legal_move(RoleId(0)).expect("there are many");
+        assert!(machine.take_fault().is_none());
+        assert!(machine.legal_moves(RoleId(0)).is_empty());
+        assert!(machine.take_fault().is_some(), "all of them are too many");
+        assert_eq!(machine.some_legal_move(RoleId(0)), Some(first));
+        let check = |machine: &mut InterpreterMachine, text| {
+            let mv = game.find_move(text).expect("a possible term");
+            machine.is_legal(RoleId(0), mv)
+        };
+        assert!(machine.is_legal(RoleId(0), first));
+        assert!(check(&mut machine, "(go 99 0 57)"));
+        assert!(!check(&mut machine, "(go 99 0 a)"));
+        assert!(machine.take_fault().is_none());
+    }
+
+    #[test]
+    fn one_legal_move_is_one_of_all() {
+        let game = Arc::new(Interpreter::new(rules(SHEET)).expect("it runs"));
+        let one = game.machine().some_legal_move(RoleId(0));
+        let one = one.expect("there is a legal move");
+        let mut machine = game.machine();
+        assert!(machine.legal_moves(RoleId(0)).contains(&one));
+        let all = machine.legal_moves(RoleId(0)).to_vec();
+        let mut fresh = game.machine();
+        assert!(all.iter().all(|&mv| fresh.is_legal(RoleId(0), mv)));
+        let jump = game.find_move("(jump 1)").expect("a possible term");
+        assert_eq!(fresh.is_legal(RoleId(0), jump), all.contains(&jump));
+    }
+
+    #[test]
+    fn a_query_that_is_stopped_can_be_repeated() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let game = Arc::new(Interpreter::new(vast()).expect("it runs"));
+        let n_asked = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&n_asked);
+        let stop = move || counter.fetch_add(1, Ordering::Relaxed) == 3;
+        let mut machine = game.machine_until(Arc::new(stop));
+        assert!(machine.legal_moves(RoleId(0)).is_empty());
+        let fault = machine.take_fault().expect("it was stopped");
+        assert_eq!(fault.to_string(), "the interpreter was stopped");
+        assert_eq!(n_asked.load(Ordering::Relaxed), 4);
+        assert_eq!(machine.legal_moves(RoleId(0)).len(), 1_000_000);
+    }
+
+    #[test]
+    fn compilation_can_be_stopped() {
+        let options = Options {
+            stop: Arc::new(|| true),
+            ..Options::default()
+        };
+        let error = Interpreter::with_options(rules(SHEET), options).err();
+        assert_eq!(error, Some(InterpreterError::Stopped));
+    }
+
     #[test]
     fn the_quick_interpreter_plays_the_same() {
-        let rules = agon_gdl::check(&agon_gdl::parse(SHEET.as_bytes(), &Default::default()));
-        let rules = Arc::new(rules.expect("the sheet is well-formed"));
+        let rules = rules(SHEET);
         let quick = Arc::new(Interpreter::quick(Arc::clone(&rules)).expect("it runs"));
         let full = Arc::new(Interpreter::new(rules).expect("it runs"));
         let mut machines = [(quick.machine(), quick), (full.machine(), full)];

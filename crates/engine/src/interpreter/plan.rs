@@ -34,11 +34,13 @@ pub(crate) fn compile(
     entries: &[(PredicateId, &[Mode])],
     sizes: &mut Sizes,
     terms: &mut Terms,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Code, InterpreterError> {
     let mut planner = Planner {
         program,
         sizes,
         terms,
+        stop,
         code: Code::default(),
         requested: Vec::new(),
         procedures: FxHashMap::default(),
@@ -65,6 +67,7 @@ struct Planner<'a> {
     program: &'a Program,
     sizes: &'a mut Sizes,
     terms: &'a mut Terms,
+    stop: &'a dyn Fn() -> bool,
     code: Code,
     /// The predicate and modes of each procedure id; those beyond the compiled ones are pending.
     requested: Vec<(PredicateId, Box<[Mode]>)>,
@@ -256,6 +259,9 @@ impl<'a, 'p> ClausePlanner<'a, 'p> {
         let head = self.match_head();
         let mut open: Vec<usize> = (0..self.clause.body.len()).collect();
         while !open.is_empty() {
+            if (self.planner.stop)() {
+                return Err(InterpreterError::Stopped);
+            }
             let costs = open
                 .iter()
                 .map(|&idx| self.cost(&self.clause.body[idx]))

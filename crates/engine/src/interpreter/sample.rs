@@ -34,7 +34,11 @@ const ALL_STEPS: u64 = 6_000_000;
 const COUNTED: [usize; 12] = [0, 1, 2, 4, 7, 11, 16, 24, 36, 54, 80, 120];
 
 /// Counts in the states of a playout. New terms are added to the program's table.
-pub(crate) fn sample(program: &mut Program, initial: &[u32]) -> Result<Sizes, InterpreterError> {
+pub(crate) fn sample(
+    program: &mut Program,
+    initial: &[u32],
+    stop: &dyn Fn() -> bool,
+) -> Result<Sizes, InterpreterError> {
     let counted = derived(program);
     let modes: Vec<Vec<Mode>> = counted
         .iter()
@@ -50,12 +54,13 @@ pub(crate) fn sample(program: &mut Program, initial: &[u32]) -> Result<Sizes, In
     let mut terms = program.terms.clone();
     let mut sizes = Sizes::default();
     sizes.add_state(initial, &terms);
-    let code = plan::compile(program, &entries, &mut sizes, &mut terms)?;
+    let code = plan::compile(program, &entries, &mut sizes, &mut terms, stop)?;
     let shared = SharedTerms::new(terms.clone());
     let mut sampler = Sampler {
         program,
         code: &code,
         shared: &shared,
+        stop,
         memory: Memory::new(program, &code, terms),
         counted: counted
             .into_iter()
@@ -95,6 +100,7 @@ struct Sampler<'a> {
     program: &'a Program,
     code: &'a Code,
     shared: &'a SharedTerms,
+    stop: &'a dyn Fn() -> bool,
     memory: Memory,
     /// The predicates that are still counted.
     counted: Vec<(PredicateId, ProcedureId)>,
@@ -185,6 +191,7 @@ impl Sampler<'_> {
             &self.program.roles,
             self.shared,
             limits,
+            self.stop,
             &mut self.memory,
         );
         let solved = evaluator.solve(procedure, key);

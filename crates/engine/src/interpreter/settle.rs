@@ -33,7 +33,11 @@ const EACH_QUICKLY: Limits = Limits {
 const ALL_STEPS_QUICKLY: u64 = 100_000;
 
 /// Turns static predicates into facts: all that are worth it, or only very cheap ones.
-pub(crate) fn settle(program: &mut Program, effort: Effort) -> Result<(), InterpreterError> {
+pub(crate) fn settle(
+    program: &mut Program,
+    effort: Effort,
+    stop: &dyn Fn() -> bool,
+) -> Result<(), InterpreterError> {
     let (each, mut steps_left) = match effort {
         Effort::Full => (EACH, ALL_STEPS),
         Effort::Quick => (EACH_QUICKLY, ALL_STEPS_QUICKLY),
@@ -49,7 +53,7 @@ pub(crate) fn settle(program: &mut Program, effort: Effort) -> Result<(), Interp
         .map(|(&predicate, modes)| (predicate, modes.as_slice()))
         .collect();
     let mut terms = program.terms.clone();
-    let code = plan::compile(program, &entries, &mut Sizes::default(), &mut terms)?;
+    let code = plan::compile(program, &entries, &mut Sizes::default(), &mut terms, stop)?;
     let shared = SharedTerms::new(terms.clone());
     let mut memory = Memory::new(program, &code, terms);
     let mut settled: Vec<(PredicateId, Tuples)> = Vec::new();
@@ -58,9 +62,13 @@ pub(crate) fn settle(program: &mut Program, effort: Effort) -> Result<(), Interp
             steps: each.steps.min(steps_left),
             ..each
         };
-        let mut evaluator = Evaluator::new(&code, &program.roles, &shared, limits, &mut memory);
+        let mut evaluator =
+            Evaluator::new(&code, &program.roles, &shared, limits, stop, &mut memory);
         let solved = evaluator.solve(procedure, &[]);
         steps_left -= evaluator.n_steps();
+        if solved == Err(InterpreterError::Stopped) {
+            return Err(InterpreterError::Stopped);
+        }
         // A predicate that is too large, or has a negative cycle, is left to evaluation.
         if let Ok(table) = solved {
             settled.push((predicate, memory.tables.get(table).answers.clone()));
@@ -102,7 +110,7 @@ mod tests {
     /// The number of facts and clauses of a relation with two arguments after settling.
     fn check(rules: &str, name: &str, effort: Effort) -> (usize, usize) {
         let (rules, mut program) = program(rules);
-        settle(&mut program, effort).expect("the rules are safe");
+        settle(&mut program, effort, &|| false).expect("the rules are safe");
         let relation = rules.find_relation(name, 2).expect("a relation");
         let predicate = &program.predicates[PredicateId::of(relation).idx()];
         (predicate.facts.len(), predicate.clauses.len())

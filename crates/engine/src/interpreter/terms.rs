@@ -79,6 +79,9 @@ struct Node {
     end: u32,
 }
 
+/// A term with more arguments counts as several.
+const ARGUMENTS_PER_TERM: usize = 8;
+
 /// A table of terms.
 #[derive(Clone)]
 pub(crate) struct Terms {
@@ -108,6 +111,11 @@ impl Terms {
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The number of terms; those with many arguments count several times, because they take more memory.
+    pub(crate) fn size(&self) -> usize {
+        self.nodes.len() + self.args.len() / ARGUMENTS_PER_TERM
     }
 
     /// The functor of a term; [`FunctorId::NONE`] for a constant.

@@ -115,7 +115,7 @@ impl Builder<'_> {
         if let Some(term) = self.terms.find(functor, args) {
             return Ok(term.0);
         }
-        if self.terms.len() >= self.limit {
+        if self.terms.size() >= self.limit {
             return Err(InterpreterError::Budget {
                 line: self.line,
                 resource: Resource::Terms,

@@ -131,6 +131,17 @@ const HUGE: usize = 4_000_000;
 /// Runs the given passes; without any, the network is only pruned.
 #[must_use]
 pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimized {
+    optimize_until(network, initial, passes, &|| false).expect("it is not stopped")
+}
+
+/// The same, but ends without a result if `stop`, which is asked between passes, returns true.
+#[must_use]
+pub fn optimize_until(
+    network: &Network,
+    initial: &State,
+    passes: &[Pass],
+    stop: &dyn Fn() -> bool,
+) -> Option<Optimized> {
     let mut reports = vec![PassReport::new(None, std::slice::from_ref(network))];
     let mut network = if passes.contains(&Pass::Sequential) {
         let folded = sequential::sequential(network, initial);
@@ -150,12 +161,15 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
         ));
     }
     if network.n_edges() > HUGE {
-        return Optimized {
+        return Some(Optimized {
             phases: Phases::none(),
             networks: vec![network],
             reports,
             split: None,
-        };
+        });
+    }
+    if stop() {
+        return None;
     }
     let phases = if passes.contains(&Pass::Phases) {
         phases::find(&network, initial)
@@ -164,13 +178,13 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
     };
     // Passes that take seconds are not run for both forms.
     if phases.len() == 1 || network.n_edges() > LARGE {
-        let mut only = reduce(&network, phases, passes);
+        let mut only = reduce(&network, phases, passes, stop)?;
         reports.append(&mut only.reports);
         only.reports = reports;
-        return only;
+        return Some(only);
     }
-    let whole = reduce(&network, Phases::none(), passes);
-    let split = reduce(&network, phases, passes);
+    let whole = reduce(&network, Phases::none(), passes, stop)?;
+    let split = reduce(&network, phases, passes, stop)?;
     let mut chosen = if pays(&split, &whole) {
         split
     } else {
@@ -181,7 +195,7 @@ pub fn optimize(network: &Network, initial: &State, passes: &[Pass]) -> Optimize
     };
     reports.append(&mut chosen.reports);
     chosen.reports = reports;
-    chosen
+    Some(chosen)
 }
 
 /// Whether one network per phase pays off. Each step uses only one of them, but all must stay in the cache, and each
@@ -199,9 +213,17 @@ fn pays(split: &Optimized, whole: &Optimized) -> bool {
 }
 
 /// Splits a network into phases and runs the passes that work on each.
-fn reduce(network: &Network, phases: Phases, passes: &[Pass]) -> Optimized {
+fn reduce(
+    network: &Network,
+    phases: Phases,
+    passes: &[Pass],
+    stop: &dyn Fn() -> bool,
+) -> Option<Optimized> {
     let (mut networks, mut possible) = (Vec::new(), Vec::new());
     for phase in 0..phases.len() {
+        if stop() {
+            return None;
+        }
         let fixed = phases.fixed(phase, network.n_bases);
         let (folded, moves) = sequential::fold_phase(network, &fixed);
         networks.push(folded);
@@ -216,6 +238,9 @@ fn reduce(network: &Network, phases: Phases, passes: &[Pass]) -> Optimized {
             continue;
         }
         for (network, possible) in networks.iter_mut().zip(&possible) {
+            if stop() {
+                return None;
+            }
             let changed = match pass {
                 Pass::OneHot => one_hot::one_hot(network, possible),
                 Pass::DoesLegal => does_legal::does_legal(network),
@@ -226,10 +251,10 @@ fn reduce(network: &Network, phases: Phases, passes: &[Pass]) -> Optimized {
         }
         reports.push(PassReport::new(Some(pass), &networks));
     }
-    Optimized {
+    Some(Optimized {
         phases,
         networks,
         reports,
         split: None,
-    }
+    })
 }

@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 
 use crate::ast::Term;
 use crate::check::outline::{Outline, Use};
-use crate::check::{arguments, is_alike};
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::check::{MOST_GUESSES, MOST_NAMES, arguments, is_alike};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
 use crate::symbol::{Keyword, SymbolId};
 
 /// Adds warnings for both.
@@ -51,9 +51,15 @@ impl Asked {
             for usage in uses.filter(|usage| usage.relation == relation) {
                 let term = &usage.atom.args[self.position];
                 let unknown = shape(term).filter(|shape| !shapes.known.contains(shape));
-                if let Some(shape) = unknown.filter(|shape| told.insert(*shape)) {
-                    findings.push(self.finding(outline, usage, shape, &shapes));
+                let Some(shape) = unknown.filter(|shape| told.insert(*shape)) else {
+                    continue;
+                };
+                if !findings.wants(Severity::Warning) {
+                    findings.leave_out(Severity::Warning);
+                    continue;
                 }
+                let may_guess = told.len() <= MOST_GUESSES;
+                findings.push(self.finding(outline, usage, shape, &shapes, may_guess));
             }
         }
     }
@@ -76,6 +82,7 @@ impl Asked {
         usage: &Use<'_>,
         shape: Shape,
         shapes: &Shapes,
+        may_guess: bool,
     ) -> Diagnostic {
         let name = outline.name(shape.name);
         let what = match shape.arity {
@@ -87,8 +94,10 @@ impl Asked {
         } else {
             "this rule never fires"
         };
-        let other_arity = shapes.known.iter().filter(|other| other.name == shape.name);
-        let names = shapes.known.iter().map(|other| outline.name(other.name));
+        let most = if may_guess { MOST_NAMES } else { 0 };
+        let known = || shapes.known.iter().take(most);
+        let other_arity = known().filter(|other| other.name == shape.name);
+        let names = known().map(|other| outline.name(other.name));
         let help = match (
             other_arity.filter_map(|other| other.arity).min(),
             names

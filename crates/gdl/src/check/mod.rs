@@ -29,6 +29,11 @@ use crate::symbol::Keyword;
 
 use outline::Outline;
 
+/// Maximum number of unknown names for which a similar name is searched: an untrusted sheet may have a million.
+const MOST_GUESSES: usize = 50;
+/// Maximum number of names that are compared with keywords or with each other.
+const MOST_NAMES: usize = 10_000;
+
 /// Checks a description. In the error case the result has all findings, including warnings; on success, see
 /// [`Rules::warnings`].
 ///
@@ -41,18 +46,37 @@ use outline::Outline;
 /// # Errors
 /// All findings, if one of them is an error.
 pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
+    check_until(description, &|| false).expect("it is not stopped")
+}
+
+/// Checks a description, unless `stop`, which is asked between the checks, returns true. Each of them takes time in
+/// proportion to the length of the description.
+pub fn check_until(
+    description: &Description,
+    stop: &dyn Fn() -> bool,
+) -> Option<Result<Rules, Diagnostics>> {
+    let go_on = || (!stop()).then_some(());
     let mut findings = description.findings.clone();
     // If rules could not be read, it is unknown what is missing or unused: check only what is there.
     let is_complete = !findings.has_errors();
+    go_on()?;
     let outline = Outline::new(description);
+    go_on()?;
     keywords::check(&outline, &mut findings);
+    go_on()?;
     let ranging = safety::check(&outline, &mut findings);
+    go_on()?;
     dependency::check(&outline, &mut findings);
+    go_on()?;
     strata::check(&outline, &mut findings);
+    go_on()?;
     recursion::check(&outline, &mut findings);
+    go_on()?;
     goals::check(&outline, &mut findings);
     bodies::check(&outline, &mut findings);
+    go_on()?;
     names::check(&outline, is_complete, &mut findings);
+    go_on()?;
     if is_complete {
         roles::check(&outline, &mut findings);
         fluents::check(&outline, &mut findings);
@@ -60,12 +84,13 @@ pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
     }
     if findings.has_errors() {
         findings.sort();
-        return Err(findings);
+        return Some(Err(findings));
     }
+    go_on()?;
     let (relations, mut rules) = lower(description, &ranging);
     drop_duplicates(&mut rules, description, &mut findings);
     findings.sort();
-    Ok(Rules {
+    Some(Ok(Rules {
         source: description.source.clone(),
         syntax: description.syntax,
         symbols: description.symbols.clone(),
@@ -74,7 +99,7 @@ pub fn check(description: &Description) -> Result<Rules, Diagnostics> {
         rules,
         is_gdl_two: outline.is_gdl_two,
         warnings: findings,
-    })
+    }))
 }
 
 /// The roles in the order of their facts.

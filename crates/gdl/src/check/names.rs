@@ -5,15 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Atom, Term};
 use crate::check::outline::Outline;
-use crate::check::{arguments, is_alike};
+use crate::check::{MOST_GUESSES, MOST_NAMES, arguments, is_alike};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
-
-/// Maximum number of undefined names for which a similar name is searched: an untrusted sheet may have a million.
-const MOST_GUESSES: u32 = 50;
-/// Maximum number of names that are compared with keywords or with each other.
-const MOST_NAMES: usize = 10_000;
 
 /// Adds findings; if rules could not be read (`is_complete` is false), missing names are not reported.
 pub(super) fn check(outline: &Outline<'_>, is_complete: bool, findings: &mut Diagnostics) {
@@ -245,7 +240,7 @@ fn signs(keyword: Keyword) -> &'static [&'static str] {
 
 /// Relations that are used but not defined: they never hold.
 fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Diagnostics) {
-    let mut n_told = 0;
+    let mut n_told: usize = 0;
     for (idx, relation) in outline.relations.iter().enumerate() {
         let is_given = matches!(
             Keyword::of(relation.name),

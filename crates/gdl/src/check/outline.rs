@@ -24,8 +24,10 @@ pub(super) struct Relation {
     pub(super) arity: usize,
     /// Rules with this relation as their head.
     pub(super) heads: Vec<u32>,
-    /// Rules with this relation in their bodies, once per occurrence.
+    /// Rules with this relation in their bodies, each once.
     pub(super) users: Vec<u32>,
+    /// Number of occurrences in bodies.
+    n_uses: u32,
     /// The first of these occurrences.
     first_use: u32,
 }
@@ -80,7 +82,10 @@ impl<'a> Outline<'a> {
                 if used.users.is_empty() {
                     used.first_use = self.uses.len() as u32;
                 }
-                used.users.push(idx);
+                used.n_uses += 1;
+                if used.users.last() != Some(&idx) {
+                    used.users.push(idx);
+                }
                 self.uses.push(Use {
                     relation,
                     negated,
@@ -101,6 +106,7 @@ impl<'a> Outline<'a> {
                 arity,
                 heads: Vec::new(),
                 users: Vec::new(),
+                n_uses: 0,
                 first_use: 0,
             });
         }
@@ -153,7 +159,7 @@ impl<'a> Outline<'a> {
     fn is_never_keyword(&self, keyword: Keyword) -> bool {
         let relations = self.relations.iter();
         let relations = relations.filter(|relation| relation.name == keyword.symbol());
-        let n_uses = relations.map(|relation| relation.heads.len() + relation.users.len());
+        let n_uses = relations.map(|relation| relation.heads.len() + relation.n_uses as usize);
         self.keyword(keyword).is_none() && n_uses.sum::<usize>() > 1
     }
 

@@ -3,9 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::Term;
-use crate::check::is_alike;
 use crate::check::outline::Outline;
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::check::{MOST_GUESSES, MOST_NAMES, is_alike};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -62,13 +62,24 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
             if declared.contains_key(text) || !told.insert(*name) {
                 continue;
             }
+            if !findings.wants(Severity::Warning) {
+                findings.leave_out(Severity::Warning);
+                continue;
+            }
             let message = format!(
                 "`{}` is not declared as a role, so this has no effect",
                 outline.name(*name)
             );
-            let mut names: Vec<&&str> = declared.keys().collect();
-            names.sort();
-            let alike = names.into_iter().find(|role| is_alike(text, role));
+            let most = if told.len() <= MOST_GUESSES {
+                MOST_NAMES
+            } else {
+                0
+            };
+            let alike = declared
+                .keys()
+                .take(most)
+                .filter(|role| is_alike(text, role))
+                .min();
             let help = match alike {
                 Some(role) => format!("did you mean `{role}`?"),
                 None => format!(
@@ -111,6 +122,10 @@ fn idle_roles(
         .collect();
     idle.sort();
     for (role, &span) in idle {
+        if !findings.wants(Severity::Warning) {
+            findings.leave_out(Severity::Warning);
+            continue;
+        }
         let what = if keyword == Keyword::Legal {
             "a move"
         } else {

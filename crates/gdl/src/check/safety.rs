@@ -4,6 +4,8 @@
 //! exception, because real sheets and all reference systems have it: an unbound variable in the position of a role
 //! ranges over the roles. This gives a warning, and [`crate::lower`] adds the `role` literal.
 
+use std::cell::Cell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Atom, Literal, Rule, Term};
@@ -41,7 +43,8 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
             negated: false,
         })
         .collect();
-    let mut scope = Scope::default();
+    let fuel = Cell::new(fuel(&body));
+    let mut scope = Scope::new(&fuel);
     scope.bind_all(&body);
     let mut unsafe_uses = UnsafeUses {
         told: Variables::default(),
@@ -55,6 +58,7 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
         return Vec::new();
     }
     let role_like = role_variables(rule);
+    let elsewhere = Mentions::new(rule);
     let mut ranging = Vec::new();
     for unsafe_use in &unsafe_uses.uses {
         let is_role = role_like.contains(&unsafe_use.name);
@@ -69,7 +73,7 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
         match (findings.wants(severity), is_role) {
             (false, _) => findings.leave_out(severity),
             (true, true) => findings.push(role_finding(outline, unsafe_use)),
-            (true, false) => findings.push(unsafe_finding(outline, rule, unsafe_use)),
+            (true, false) => findings.push(unsafe_finding(outline, rule, unsafe_use, &elsewhere)),
         }
     }
     ranging
@@ -126,18 +130,40 @@ impl<'a> Signed<'a> {
     }
 }
 
+/// The number of visits of literals that finding the bound variables of a body may take. Real rules need a few per
+/// literal; a rule with equalities in deeply nested `or`s would need exponentially many, and counts as unsafe.
+fn fuel(body: &[Signed<'_>]) -> u64 {
+    const VISITS_PER_LITERAL: u64 = 50;
+    let mut n_literals = 0;
+    for signed in body {
+        signed.literal.for_each_atom(&mut |_, _| n_literals += 1);
+        signed.literal.for_each_term(&mut |_| n_literals += 1);
+    }
+    (n_literals + 100) * VISITS_PER_LITERAL
+}
+
 /// The variables bound so far: by this conjunction and by those around it.
-#[derive(Default)]
 struct Scope<'a> {
     own: Variables,
     outer: Option<&'a Scope<'a>>,
+    /// Visits left: see [`fuel`].
+    fuel: &'a Cell<u64>,
 }
 
 impl Scope<'_> {
+    fn new(fuel: &Cell<u64>) -> Scope<'_> {
+        Scope {
+            own: Variables::default(),
+            outer: None,
+            fuel,
+        }
+    }
+
     fn inside<'b>(outer: &'b Scope<'b>) -> Scope<'b> {
         Scope {
             own: Variables::default(),
             outer: Some(outer),
+            fuel: outer.fuel,
         }
     }
 
@@ -153,41 +179,73 @@ impl Scope<'_> {
     }
 
     fn bind_all(&mut self, conjunction: &[Signed<'_>]) {
-        let has_equality = conjunction.iter().any(|signed| holds_equality(*signed));
-        loop {
-            let before = self.own.len();
-            conjunction.iter().for_each(|signed| self.bind(*signed));
-            // Only equalities can profit from another round; by alternating directions, chains of them need few.
-            if self.own.len() == before || !has_equality {
+        // Step 1. Atoms bind their variables, in any order.
+        let (mut equalities, mut choices) = (Vec::new(), Vec::new());
+        let mut open = conjunction.to_vec();
+        while let Some(signed) = open.pop() {
+            if !self.burn() {
                 return;
             }
-            conjunction
-                .iter()
-                .rev()
-                .for_each(|signed| self.bind(*signed));
-        }
-    }
-
-    fn bind(&mut self, signed: Signed<'_>) {
-        match signed.view() {
-            View::Atom(atom, false) => atom.for_each_variable(&mut |name, _| self.add(name)),
-            View::Atom(_, true) | View::Distinct(..) => {}
-            View::Equal(left, right) => {
-                for (from, to) in [(left, right), (right, left)] {
-                    let mut is_bound = true;
-                    from.for_each_variable(&mut |name, _| is_bound &= self.contains(name));
-                    if is_bound {
-                        to.for_each_variable(&mut |name, _| self.add(name));
-                    }
-                }
+            match signed.view() {
+                View::Atom(atom, false) => atom.for_each_variable(&mut |name, _| self.add(name)),
+                View::Atom(_, true) | View::Distinct(..) => {}
+                View::Equal(left, right) => equalities.push([left, right]),
+                View::All(members) => open.extend(members),
+                View::Any(alternatives) => choices.push(alternatives),
             }
-            View::All(members) => self.bind_all(&members),
-            View::Any(alternatives) => {
-                for name in self.common(&alternatives) {
+        }
+        // Step 2. Equalities bind what follows from that, and then what follows from `or`s, which may use it too.
+        loop {
+            self.bind_equal(&equalities);
+            let before = self.own.len();
+            for alternatives in &choices {
+                for name in self.common(alternatives) {
                     self.add(name);
                 }
             }
+            if self.own.len() == before || self.fuel.get() == 0 {
+                return;
+            }
         }
+    }
+
+    /// Binds the variables of each term that is equal to a bound one, however long the chain.
+    fn bind_equal(&mut self, equalities: &[[&Term; 2]]) {
+        // Per side of an equality, the number of unbound variables, and who waits for each of them.
+        let mut n_unbound = vec![[0_u32; 2]; equalities.len()];
+        let mut waiting: FxHashMap<SymbolId, Vec<(usize, usize)>> = FxHashMap::default();
+        let mut bound_sides = Vec::new();
+        for (idx, sides) in equalities.iter().enumerate() {
+            for (side, term) in sides.iter().enumerate() {
+                term.for_each_variable(&mut |name, _| {
+                    if !self.contains(name) {
+                        n_unbound[idx][side] += 1;
+                        waiting.entry(name).or_default().push((idx, side));
+                    }
+                });
+                if n_unbound[idx][side] == 0 {
+                    bound_sides.push((idx, side));
+                }
+            }
+        }
+        while let Some((idx, side)) = bound_sides.pop() {
+            equalities[idx][1 - side].for_each_variable(&mut |name, _| {
+                self.add(name);
+                for (idx, side) in waiting.remove(&name).unwrap_or_default() {
+                    n_unbound[idx][side] -= 1;
+                    if n_unbound[idx][side] == 0 {
+                        bound_sides.push((idx, side));
+                    }
+                }
+            });
+        }
+    }
+
+    /// Whether another literal may be visited.
+    fn burn(&self) -> bool {
+        let left = self.fuel.get();
+        self.fuel.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// The variables that every alternative binds.
@@ -195,7 +253,7 @@ impl Scope<'_> {
         let mut common: Option<Variables> = None;
         for alternative in alternatives {
             let mut scope = Scope::inside(self);
-            scope.bind(*alternative);
+            scope.bind_all(&[*alternative]);
             match &mut common {
                 None => common = Some(scope.own),
                 Some(common) => common.retain(|name| scope.own.contains(name)),
@@ -208,14 +266,6 @@ impl Scope<'_> {
         if !self.contains(name) {
             self.own.insert(name);
         }
-    }
-}
-
-fn holds_equality(signed: Signed<'_>) -> bool {
-    match signed.view() {
-        View::Atom(..) | View::Distinct(..) => false,
-        View::Equal(..) => true,
-        View::All(members) | View::Any(members) => members.into_iter().any(holds_equality),
     }
 }
 
@@ -267,7 +317,7 @@ impl UnsafeUses {
                 View::Any(alternatives) => {
                     for alternative in alternatives {
                         let mut inner = Scope::inside(scope);
-                        inner.bind(alternative);
+                        inner.bind_all(&[alternative]);
                         self.conjunction(&[alternative], &inner);
                     }
                 }
@@ -302,13 +352,19 @@ fn role_variables(rule: &Rule) -> Variables {
 
 fn role_finding(outline: &Outline<'_>, unsafe_use: &UnsafeUse) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
-    let message =
-        format!("the role variable `{name}` is not bound in the body; it ranges over all roles");
+    let message = format!(
+        "the role variable `{name}` is not bound in the body; the rule is read as if `(role {name})` were in it"
+    );
     Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message)
         .help(format!("add `(role {name})` to the body"))
 }
 
-fn unsafe_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) -> Diagnostic {
+fn unsafe_finding(
+    outline: &Outline<'_>,
+    rule: &Rule,
+    unsafe_use: &UnsafeUse,
+    mentions: &Mentions,
+) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
     if rule.body.is_empty() {
         let is_init = Keyword::of(rule.head.name) == Some(Keyword::Init);
@@ -327,7 +383,7 @@ fn unsafe_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) ->
         Context::Negation => (Kind::UnsafeNegation, "a negated literal"),
         Context::Distinct => (Kind::UnsafeDistinct, "`distinct`"),
     };
-    let why = match elsewhere(rule, unsafe_use.name) {
+    let why = match mentions.elsewhere(unsafe_use.name) {
         Elsewhere::SomeAlternatives => "not every alternative of the `or` binds it",
         Elsewhere::Nowhere => "it occurs in no positive literal of the body",
         Elsewhere::NegatedOnly => {
@@ -346,24 +402,40 @@ enum Elsewhere {
     SomeAlternatives,
 }
 
-/// How the body uses a variable that it does not bind.
-fn elsewhere(rule: &Rule, name: SymbolId) -> Elsewhere {
-    let (mut is_positive, mut is_there) = (false, false);
-    for literal in &rule.body {
-        literal.for_each_atom(&mut |atom, negated| {
-            atom.for_each_variable(&mut |other, _| {
-                is_there |= other == name;
-                is_positive |= other == name && !negated;
+/// The variables of a body.
+#[derive(Default)]
+struct Mentions {
+    /// In positive atoms.
+    positive: Variables,
+    /// Anywhere.
+    all: Variables,
+}
+
+impl Mentions {
+    fn new(rule: &Rule) -> Mentions {
+        let mut mentions = Mentions::default();
+        for literal in &rule.body {
+            literal.for_each_atom(&mut |atom, negated| {
+                atom.for_each_variable(&mut |name, _| {
+                    if !negated {
+                        mentions.positive.insert(name);
+                    }
+                });
             });
-        });
-        literal.for_each_term(&mut |term| {
-            term.for_each_variable(&mut |other, _| is_there |= other == name);
-        });
+            literal.for_each_term(&mut |term| {
+                term.for_each_variable(&mut |name, _| _ = mentions.all.insert(name));
+            });
+        }
+        mentions
     }
-    match (is_positive, is_there) {
-        (true, _) => Elsewhere::SomeAlternatives,
-        (false, true) => Elsewhere::NegatedOnly,
-        (false, false) => Elsewhere::Nowhere,
+
+    /// How the body uses a variable that it does not bind.
+    fn elsewhere(&self, name: SymbolId) -> Elsewhere {
+        match (self.positive.contains(&name), self.all.contains(&name)) {
+            (true, _) => Elsewhere::SomeAlternatives,
+            (false, true) => Elsewhere::NegatedOnly,
+            (false, false) => Elsewhere::Nowhere,
+        }
     }
 }
 
@@ -505,11 +577,11 @@ mod tests {
         check(
             "(<= (legal ?r wait) (true idle))\n(<= (goal ?r 0) (not (won ?r)))\n(legal ?r go)\n(<= p (not (does ?r m)))\n(<= (input ?r m) q)",
             expect![[r#"
-                warning 1:12 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 2:11 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 3:8 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 4:18 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
-                warning 5:12 role-variable: the role variable `?r` is not bound in the body; it ranges over all roles
+                warning 1:12 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 2:11 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 3:8 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 4:18 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
+                warning 5:12 role-variable: the role variable `?r` is not bound in the body; the rule is read as if `(role ?r)` were in it
             "#]],
         );
     }

@@ -41,36 +41,26 @@ fn actor() -> (MatchActor, Receiver<Command>, Receiver<Progress>) {
     let preset = Preset::parse("legal").expect("a valid name");
     let (outbox, inbox) = channel();
     let (start_reply_to, started) = channel();
-    let actor = MatchActor {
-        setup: MatchSetup {
-            rules: rules(),
-            role: RoleId(0),
-            received: Instant::now(),
-            start_clock: Duration::from_secs(10),
-            play_clock: Duration::from_secs(10),
-            known: None,
-            seed: 1,
-            make_bot: Arc::new(move |game, seed| preset.bot(game, seed)),
-            ponders: false,
-            overrun: Overrun::default(),
-        },
+    let setup = MatchSetup {
+        rules: rules(),
+        role: RoleId(0),
+        received: Instant::now(),
+        start_clock: Duration::from_secs(10),
+        play_clock: Duration::from_secs(10),
+        known: None,
+        seed: 1,
+        make_bot: Arc::new(move |game, seed| preset.bot(game, seed)),
+        ponders: false,
+        overrun: Overrun::default(),
+    };
+    let channels = Channels {
         outbox,
         start_reply_to,
         token: channel().0,
-        n_compiling: 3,
-        stop_interpreters: StopFlag::new(),
-        is_prepared: false,
-        position: None,
-        history: Vec::new(),
-        waiting: None,
-        asked: None,
-        bot_thread: None,
-        n_failures: 0,
-        n_missed: 0,
-        number: 0,
-        pondering: None,
-        fallback: Fallback::new(1),
+        interrupts: Interrupts::default(),
     };
+    let mut actor = MatchActor::new(setup, channels);
+    actor.n_compiling = Grade::ALL.len();
     (actor, inbox, started)
 }
 
@@ -262,4 +252,76 @@ impl agon_search::Bot for Ponderer {
     }
 
     fn played(&mut self, _joint: &JointMove, _next: &State) {}
+}
+
+#[test]
+fn moves_that_arrive_before_an_engine_are_played_in_order() {
+    for grade in Grade::ALL {
+        let (mut actor, inbox, _started) = actor();
+        let rules = Arc::clone(&actor.setup.rules);
+        let questions = [
+            question(None),
+            question(Some(&["(go 0)", "z"])),
+            question(Some(&["(go 1)", "z"])),
+        ];
+        let progress = questions.map(|(question, progress)| {
+            actor.play(question);
+            progress
+        });
+        actor.compiled(compile(&rules, grade));
+        assert_eq!(decided(&mut actor, &inbox, &progress[2]), "(go 2)");
+        assert!(progress[0].try_recv().is_err() && progress[1].try_recv().is_err());
+    }
+}
+
+#[test]
+fn moves_that_are_not_legal_are_dropped_and_the_rest_is_played() {
+    let (mut actor, inbox, _started) = actor();
+    let rules = Arc::clone(&actor.setup.rules);
+    for moves in [["(go 0)", "z"], ["(go 7)", "z"]] {
+        actor.play(question(Some(&moves)).0);
+    }
+    let (last, progress) = question(Some(&["(go 1)", "z"]));
+    actor.play(last);
+    actor.compiled(compile(&rules, Grade::Quick));
+    assert_eq!(decided(&mut actor, &inbox, &progress), "(go 2)");
+}
+
+/// Ten thousand moves are too many for an interpreter with these limits; they are not for a network.
+#[test]
+fn an_engine_at_its_limits_answers_with_a_move_it_knows_and_leaves_the_rest_to_the_next() {
+    let numbers: String = (0..100).map(|number| format!("(n {number}) ")).collect();
+    let text = format!(
+        "({numbers} (role a) (init (step 0)) (succ 0 1) (succ 1 2) (<= (legal a (go ?x ?y)) (n ?x) (n ?y))
+         (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= terminal (true (step 2))) (goal a 50))"
+    );
+    let (mut actor, inbox, _started) = actor();
+    let request = read_request(format!("(preview {text} 5)").as_bytes());
+    let Ok(Request::Preview { rules, .. }) = request else {
+        panic!("expected a PREVIEW, got {request:?}");
+    };
+    actor.setup.rules = Arc::clone(&rules);
+    let options = agon_engine::interpreter::Options {
+        limits: agon_engine::interpreter::Limits {
+            tuples: 1000,
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let game = Game::interpret_with(Arc::clone(&rules), options);
+    actor.compiled(Compiled {
+        grade: Grade::Quick,
+        game: Ok(Arc::new(game.expect("the game compiles"))),
+    });
+    let (second, progress) = question(Some(&["(go 99 98)"]));
+    actor.play(second);
+    let candidate = progress.try_recv();
+    assert!(
+        matches!(candidate, Ok(Progress::Candidate(_))),
+        "{candidate:?}"
+    );
+    assert!(actor.waiting.is_some(), "the next engine may know them all");
+    actor.compiled(compile(&rules, Grade::Network));
+    decided(&mut actor, &inbox, &progress);
+    assert_eq!(actor.history.len(), 1, "the move was legal");
 }

@@ -26,8 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const REPLY_LIMITS: Limits = Limits {
     head: 64 << 10,
     body: 1 << 20,
-    connections: 1,
-    patience: Duration::ZERO,
+    ..Limits::DEFAULT
 };
 
 /// Why a text is not the address of a player.

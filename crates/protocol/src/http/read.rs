@@ -1,7 +1,7 @@
 //! Reads HTTP as GGP programs write it.
 //!
 //! In: bytes from a socket or any other reader. Out: the message of a request, or the body of a response. Lines end with LF,
-//! with or without CR. Only the headers that decide where a body ends are used. A body ends after its `Content-Length` or its
+//! with or without CR. Only the headers that decide where a body ends, or who speaks, are used. A body ends after its `Content-Length` or its
 //! last chunk. Without either it ends where its brackets are closed or the peer closes the connection. A length may count
 //! characters, as in the reference player, and a length that is too large is accepted if the message is complete.
 
@@ -51,6 +51,39 @@ pub fn read_request(
     limits: &Limits,
     send_continue: &mut dyn FnMut() -> io::Result<()>,
 ) -> Result<Incoming, ReadError> {
+    read_head(from, limits)?.read_message(from, limits, send_continue)
+}
+
+/// The method of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// GET: the message is in the path.
+    Get,
+    /// POST: the message is the body.
+    Post,
+    /// Any other method: there is no message.
+    Other,
+}
+
+/// A request up to its body.
+pub struct RequestHead {
+    /// The method.
+    pub method: Method,
+    /// The origin of the web page that sent it.
+    pub origin: Option<String>,
+    /// The name by which the peer knows the server.
+    pub host: Option<String>,
+    /// The secret that the peer gives.
+    pub secret: Option<String>,
+    target: String,
+    body: Head,
+}
+
+/// Reads a request up to its body.
+///
+/// # Errors
+/// If the bytes are not the beginning of a request within the limits.
+pub fn read_head(from: &mut impl BufRead, limits: &Limits) -> Result<RequestHead, ReadError> {
     let mut left = limits.head;
     let first = first_line(from, &mut left, limits.head)?;
     let (method, rest) = first
@@ -60,26 +93,53 @@ pub fn read_request(
         .rsplit_once(' ')
         .filter(|(_, version)| version.to_ascii_uppercase().starts_with("HTTP"))
         .map_or(rest, |(target, _)| target);
-    let head = read_head(from, &mut left, limits.head)?;
-    match method.to_ascii_uppercase().as_str() {
-        "GET" => {
-            let message = decode_target(target);
-            // Invalid UTF-8 was replaced by longer sequences.
-            if message.len() > limits.body {
-                let (what, most) = ("a message", limits.body);
-                return Err(ReadError::TooLarge { what, most });
+    let method = match method.to_ascii_uppercase().as_str() {
+        "GET" => Method::Get,
+        "POST" => Method::Post,
+        _ if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => Method::Other,
+        _ => return Err(ReadError::Malformed(shorten(&first))),
+    };
+    let mut body = read_headers(from, &mut left, limits.head)?;
+    Ok(RequestHead {
+        method,
+        origin: body.origin.take(),
+        host: body.host.take(),
+        secret: body.secret.take(),
+        target: target.to_owned(),
+        body,
+    })
+}
+
+impl RequestHead {
+    /// Reads the message that follows, or is in the path. `send_continue` is called if the peer waits for it.
+    ///
+    /// # Errors
+    /// If the bytes are not a message within the limits.
+    pub fn read_message(
+        &self,
+        from: &mut impl BufRead,
+        limits: &Limits,
+        send_continue: &mut dyn FnMut() -> io::Result<()>,
+    ) -> Result<Incoming, ReadError> {
+        match self.method {
+            Method::Get => {
+                let message = decode_target(&self.target);
+                // Invalid UTF-8 was replaced by longer sequences.
+                if message.len() > limits.body {
+                    let (what, most) = ("a message", limits.body);
+                    return Err(ReadError::TooLarge { what, most });
+                }
+                Ok(Incoming::Message(message))
             }
-            Ok(Incoming::Message(message))
-        }
-        "POST" => {
-            if head.expects {
-                send_continue()?;
+            Method::Post => {
+                if self.body.expects {
+                    send_continue()?;
+                }
+                let body = read_body(from, &self.body, limits.body, Ending::Brackets)?;
+                Ok(Incoming::Message(body))
             }
-            let body = read_body(from, &head, limits.body, Ending::Brackets)?;
-            Ok(Incoming::Message(body))
+            Method::Other => Ok(Incoming::Nothing),
         }
-        _ if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => Ok(Incoming::Nothing),
-        _ => Err(ReadError::Malformed(shorten(&first))),
     }
 }
 
@@ -94,19 +154,24 @@ pub fn read_response(from: &mut impl BufRead, limits: &Limits) -> Result<Vec<u8>
     if !version.to_ascii_uppercase().starts_with("HTTP/") {
         return Err(ReadError::Malformed(shorten(&first)));
     }
-    let head = read_head(from, &mut left, limits.head)?;
+    let head = read_headers(from, &mut left, limits.head)?;
     if !rest.trim_start().starts_with('2') {
         return Err(ReadError::Status(shorten(rest.trim())));
     }
     read_body(from, &head, limits.body, Ending::Closed)
 }
 
-/// The headers that concern the body.
+/// The headers that matter.
 #[derive(Default)]
 struct Head {
+    // Where the body ends.
     length: Option<usize>,
     is_chunked: bool,
     expects: bool,
+    // Who speaks.
+    origin: Option<String>,
+    host: Option<String>,
+    secret: Option<String>,
 }
 
 /// Where a body without a length ends.
@@ -147,7 +212,7 @@ fn read_line(
     Ok(Some(text.trim().to_owned()))
 }
 
-fn read_head(from: &mut impl BufRead, left: &mut usize, most: usize) -> Result<Head, ReadError> {
+fn read_headers(from: &mut impl BufRead, left: &mut usize, most: usize) -> Result<Head, ReadError> {
     let mut head = Head::default();
     while let Some(line) = read_line(from, left, most)?.filter(|line| !line.is_empty()) {
         let Some((name, value)) = line.split_once(':') else {
@@ -161,6 +226,13 @@ fn read_head(from: &mut impl BufRead, left: &mut usize, most: usize) -> Result<H
             }
             "transfer-encoding" => head.is_chunked = value.eq_ignore_ascii_case("chunked"),
             "expect" => head.expects = value.eq_ignore_ascii_case("100-continue"),
+            "origin" => head.origin = Some(value.to_owned()),
+            "host" => head.host = Some(value.to_owned()),
+            "authorization" => {
+                let bearer = value.split_once(' ');
+                let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+                head.secret = bearer.map(|(_, secret)| secret.trim().to_owned());
+            }
             _ => {}
         }
     }
@@ -339,8 +411,7 @@ mod tests {
     const LIMITS: Limits = Limits {
         head: 200,
         body: 60,
-        connections: 1,
-        patience: std::time::Duration::ZERO,
+        ..Limits::DEFAULT
     };
 
     /// Reads a request, both at once and byte by byte, and shows the result.

@@ -126,14 +126,22 @@ struct Standing {
 struct Family {
     name: String,
     unseen: usize,
-    of: usize,
+    #[serde(rename = "of")]
+    total: usize,
     examples: Vec<String>,
+}
+
+impl Family {
+    fn is_unseen(&self) -> bool {
+        self.unseen == self.total
+    }
 }
 
 #[derive(Serialize)]
 struct RuleUse {
     games: u64,
-    of: usize,
+    #[serde(rename = "of")]
+    total: usize,
     impossible: Vec<RuleLine>,
     unused: Vec<RuleLine>,
 }
@@ -299,7 +307,7 @@ impl Findings<'_> {
         };
         Some(RuleUse {
             games: coverage.n_games,
-            of: coverage.n_rules,
+            total: coverage.n_rules,
             impossible: coverage.impossible.iter().map(line).collect(),
             unused: coverage.unused.iter().map(line).collect(),
         })
@@ -362,13 +370,13 @@ impl Findings<'_> {
         doubts.extend(self.cell_doubts.iter().cloned());
         self.doubts_of_roles(&mut doubts);
         self.doubts_of_seats(&mut doubts);
-        for family in self.never_legal().iter().filter(|of| of.unseen == of.of) {
+        for family in self.never_legal().iter().filter(|family| family.is_unseen()) {
             doubts.push(format!(
                 "no move {} was ever legal, as {}",
                 family.name, family.examples[0]
             ));
         }
-        for family in self.never_true().iter().filter(|of| of.unseen == of.of) {
+        for family in self.never_true().iter().filter(|family| family.is_unseen()) {
             doubts.push(format!(
                 "no fluent {} was ever true, as {}",
                 family.name, family.examples[0]
@@ -457,10 +465,10 @@ fn families(all: Vec<(String, bool)>) -> Vec<Family> {
         let family = by_name.entry(name.clone()).or_insert_with(|| Family {
             name,
             unseen: 0,
-            of: 0,
+            total: 0,
             examples: Vec::new(),
         });
-        family.of += 1;
+        family.total += 1;
         if !is_seen {
             family.unseen += 1;
             if family.examples.len() < EXAMPLES {
@@ -661,20 +669,20 @@ impl Report {
             for Family {
                 name,
                 unseen,
-                of,
+                total,
                 examples,
             } in families
             {
                 let examples = examples.join(" ");
-                writeln!(f, "  {what:<12} {unseen} of {of} {name}, as {examples}")?;
+                writeln!(f, "  {what:<12} {unseen} of {total} {name}, as {examples}")?;
             }
         }
         if let Some(rules) = &self.rules {
-            let n_used = rules.of - rules.impossible.len() - rules.unused.len();
+            let n_used = rules.total - rules.impossible.len() - rules.unused.len();
             writeln!(
                 f,
                 "  rules used   {n_used} of {} in {} random games",
-                rules.of, rules.games
+                rules.total, rules.games
             )?;
         }
         Ok(())

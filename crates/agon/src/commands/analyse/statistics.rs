@@ -66,15 +66,15 @@ pub(super) struct Share {
 }
 
 impl Share {
-    pub(super) fn new(n: u64, of: u64) -> Share {
-        if of == 0 {
+    pub(super) fn new(n: u64, total: u64) -> Share {
+        if total == 0 {
             return Share {
                 share: 0.0,
                 low: 0.0,
                 high: 1.0,
             };
         }
-        let (share, n_all) = (n as f64 / of as f64, of as f64);
+        let (share, n_all) = (n as f64 / total as f64, total as f64);
         let scale = 1.0 + Z * Z / n_all;
         let middle = (share + Z * Z / (2.0 * n_all)) / scale;
         let half =
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_share_has_an_interval() {
-        let text = |n, of| Share::new(n, of).percent();
+        let text = |n, total| Share::new(n, total).percent();
         assert_eq!(text(50, 100), "50.0 % (40.4 to 59.6)");
         assert_eq!(text(0, 10), "0.0 % (0.0 to 27.8)");
     }
