@@ -92,7 +92,10 @@ fn the_same_seed_finds_the_same() {
         }
         assert_eq!(found["techniques"]["mast"]["status"], "on");
         let moves = found["techniques"]["mast"]["moves"].as_u64();
-        assert_eq!(found["notes"]["mast"], format!("{} moves seen", moves.expect("it is a number")));
+        assert_eq!(
+            found["notes"]["mast"],
+            format!("{} moves seen", moves.expect("it is a number"))
+        );
         found
     };
     assert_eq!(search("1"), search("1"));

@@ -460,3 +460,56 @@ fn work(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use agon_engine::Game;
+
+    use super::*;
+    use crate::bot::Bot;
+    use crate::preset::Preset;
+    use crate::uct::UctBot;
+
+    fn bot(sheet: &str, player: &str) -> UctBot {
+        let rules = agon_gdl::check(&agon_gdl::parse(sheet.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
+        let game = Arc::new(Game::compile(rules, &Default::default(), &|| false).expect("it runs"));
+        let params = Preset::parse(player).expect("it is a player").params;
+        UctBot::new(game, &params, 3)
+    }
+
+    const CONNECT_FOUR: &str = include_str!("../../games/games/connect_four.kif");
+
+    #[test]
+    fn a_worker_that_panics_is_replaced_and_nothing_stays_in_flight() {
+        let player = "cadia-2007:batch=64,threads=2";
+        let mut own = bot(CONNECT_FOUR, player);
+        let mut other = bot(include_str!("../../games/games/breakthrough.kif"), player);
+        own.pool.hire(&own.searcher, 2);
+        other.pool.hire(&other.searcher, 2);
+        // The second worker knows another game, so it panics over the first state that it is given.
+        own.pool.others[0].evaluator = other.pool.others.remove(0).evaluator;
+        let state = own.searcher.game.initial_state().clone();
+        let limits = Limits::playouts(4000);
+        let decision = own.think(&state, RoleId(0), &limits, &mut |_| {});
+        assert_eq!(own.pool.n_panics, 1);
+        assert!(!own.searcher.has_in_flight());
+        assert_eq!(decision.report.playouts, 4000);
+    }
+
+    #[test]
+    fn nothing_stays_in_flight_when_time_is_up() {
+        for player in ["agon:threads=1", "agon:threads=2", "cadia-2009:threads=2"] {
+            let mut bot = bot(CONNECT_FOUR, player);
+            let state = bot.searcher.game.initial_state().clone();
+            let limits = Limits::time(Duration::from_millis(40));
+            let decision = bot.think(&state, RoleId(0), &limits, &mut |_| {});
+            assert!(decision.report.playouts > 0, "{player}");
+            assert!(!bot.searcher.has_in_flight(), "{player}");
+            let root = bot.searcher.root.expect("it has one");
+            let edges = bot.searcher.tree.edges(root, 0).iter();
+            let visits: u32 = edges.map(|edge| edge.visits).sum();
+            assert_eq!(bot.searcher.tree.node(root).visits, visits, "{player}");
+        }
+    }
+}

@@ -723,17 +723,12 @@ impl Searcher {
     /// Whether some simulations have not come back.
     #[cfg(test)]
     pub(crate) fn has_in_flight(&self) -> bool {
-        let is_marked = |node: NodeId| {
-            (0..self.n_roles()).any(|role| {
-                let edges = self.tree.edges(node, role).iter();
-                edges.clone().any(|edge| edge.in_flight > 0)
-            })
+        let edges = |node: NodeId| {
+            (0..self.n_roles()).flat_map(move |role| self.tree.edges(node, role).iter())
         };
-        self.in_flight
-            .all
-            .iter()
-            .any(|simulation| simulation.is_used)
-            || self.tree.ids().any(is_marked)
+        let is_marked = |node: NodeId| edges(node).any(|edge| edge.in_flight > 0);
+        let mut all = self.in_flight.all.iter();
+        all.any(|simulation| simulation.is_used) || self.tree.ids().any(is_marked)
     }
 }
 

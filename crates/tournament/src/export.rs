@@ -568,7 +568,7 @@ mod tests {
         assert_eq!(cells(10, &heads), "1 0 0 1 70  ");
         assert_eq!(cells(11, &heads), "0 0 1 1 30 30 50");
         assert_eq!(
-            of(6, &["start_clock", "play_clock", "playouts", "seconds"]),
+            cells(6, &["start_clock", "play_clock", "playouts", "seconds"]),
             "1.5  500 0.25"
         );
     }

@@ -28,6 +28,7 @@ use serde::Serialize;
 use crate::sheet::Sheet;
 use crate::signature::signature;
 
+mod gdl_perf;
 mod lanes;
 mod search;
 mod table;
@@ -306,7 +307,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return tactics::run(&args.tactics, player, &args.games, args.seed, args.json);
     }
     if let Some([file, out, seconds]) = args.gdl_perf.as_deref() {
-        return gdl_perf(args, file, out, seconds);
+        return gdl_perf::run(args, file, out, seconds);
     }
     let games: Vec<&str> = match args.games.is_empty() {
         true => GAMES.to_vec(),
@@ -528,46 +529,6 @@ fn ratios(args: &Args, game: &str, rows: &[Row]) -> Vec<Ratio> {
         })
     };
     pairs.into_iter().filter_map(ratio).collect()
-}
-
-/// Plays one game and writes lines `name=value`, as the GDL performance project reads them. A game that the chosen
-/// engine cannot play is played by the interpreter.
-fn gdl_perf(args: &Args, file: &str, out: &str, seconds: &str) -> anyhow::Result<ExitCode> {
-    let seconds: f64 = seconds
-        .parse()
-        .ok()
-        .filter(|seconds| (0.0..1e9).contains(seconds))
-        .with_context(|| format!("`{seconds}` is not a number of seconds, such as 10 or 0.5"))?;
-    let version = env!("CARGO_PKG_VERSION");
-    let mut text = format!("version=agon {version}\n");
-    let engine = args.engine.unwrap_or(EngineArg::Scalar);
-    let played = set_up(args, file, (engine, args.work)).and_then(|(row, runner)| match runner {
-        Some(runner) => Ok(runner),
-        None => {
-            let (_, runner) = set_up(args, file, (EngineArg::Interpreter, args.work))?;
-            runner.with_context(|| row.error.unwrap_or_default())
-        }
-    });
-    let is_good = played.is_ok();
-    match played {
-        Ok(mut runner) => {
-            let mut tally = Tally::new(runner.n_roles);
-            tally.play(&mut runner, seconds);
-            text.push_str(&format!(
-                "millisecondsTaken={}\nnumStateChanges={}\nnumRollouts={}\n",
-                (tally.seconds * 1e3).round(),
-                tally.n_transitions,
-                tally.n_playouts
-            ));
-        }
-        Err(error) => {
-            let message = format!("{error:#}");
-            let words: Vec<&str> = message.split_whitespace().collect();
-            text.push_str(&format!("errorMessage={}\n", words.join(" ")));
-        }
-    }
-    std::fs::write(out, text).with_context(|| format!("cannot write {out}"))?;
-    Ok(ExitCode::from(u8::from(!is_good)))
 }
 
 /// Sets up a game for an engine; without a runner, the row says why.

@@ -123,7 +123,10 @@ fn group(name: &str) -> String {
 
 fn params(out: &mut impl Write) -> std::io::Result<()> {
     let params = Params::knobs();
-    let mut titles: Vec<String> = GROUPS.iter().map(|(title, _)| (*title).to_owned()).collect();
+    let mut titles: Vec<String> = GROUPS
+        .iter()
+        .map(|(title, _)| (*title).to_owned())
+        .collect();
     for param in &params {
         let title = group(param.name);
         if !titles.contains(&title) {
@@ -134,7 +137,11 @@ fn params(out: &mut impl Write) -> std::io::Result<()> {
         writeln!(out, "{}{title}", if idx == 0 { "" } else { "\n" })?;
         for param in params.iter().filter(|param| group(param.name) == *title) {
             let (name, default) = (param.name, &param.default);
-            writeln!(out, "  {name} = {default}  ({}: {})", param.kind, param.range)?;
+            writeln!(
+                out,
+                "  {name} = {default}  ({}: {})",
+                param.kind, param.range
+            )?;
             indented(out, "      ", "      ", param.about)?;
         }
     }

@@ -370,7 +370,11 @@ impl Findings<'_> {
         doubts.extend(self.cell_doubts.iter().cloned());
         self.doubts_of_roles(&mut doubts);
         self.doubts_of_seats(&mut doubts);
-        for family in self.never_legal().iter().filter(|family| family.is_unseen()) {
+        for family in self
+            .never_legal()
+            .iter()
+            .filter(|family| family.is_unseen())
+        {
             doubts.push(format!(
                 "no move {} was ever legal, as {}",
                 family.name, family.examples[0]
