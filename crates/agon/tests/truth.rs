@@ -66,18 +66,18 @@ fn report_writes_only_into_its_store() {
     write(&folder, "void.sqlite", "");
     write(&folder, "cut.sqlite", "SQLite format 3\0and nothing else");
     write(&folder, "none.jsonl", "");
-    fs::create_dir(folder.join("directory")).expect("it can be made");
+    fs::create_dir(folder.join("folder.d")).expect("it can be made");
     for file in [
         "foreign.sqlite",
         "notes.txt",
         "void.sqlite",
         "cut.sqlite",
-        "directory",
+        "folder.d",
         "absent",
     ] {
         check_refused(&folder, file, &[]);
     }
-    for file in ["foreign.sqlite", "notes.txt", "cut.sqlite", "directory"] {
+    for file in ["foreign.sqlite", "notes.txt", "cut.sqlite", "folder.d"] {
         check_refused(&folder, file, &["--import", "own.sqlite"]);
     }
     let output = run(&folder, &["report", "own.sqlite"]);

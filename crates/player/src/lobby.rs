@@ -307,7 +307,7 @@ mod tests {
                 scope.spawn(move || write_reply(&turn.answer(play, Instant::now())))
             });
             let answers: Vec<_> = answers.collect();
-            let replies = answers.into_iter().map(|answer| answer.join());
+            let replies = answers.into_iter().map(std::thread::ScopedJoinHandle::join);
             replies.collect::<Result<Vec<String>, _>>()
         });
         assert_eq!(replies.expect("no panic")[0], "( go 2 )");

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.export {
         let mut file = create(path)?;
         let written = write_lines(&results, &mut file);
-        let written = written.and_then(|()| Ok(file.flush()?));
+        let written = written.and_then(|()| file.flush());
         written.with_context(|| format!("cannot write {}", path.display()))?;
         eprintln!("{}: {} results", path.display(), results.len());
     }

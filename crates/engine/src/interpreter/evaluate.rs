@@ -123,12 +123,12 @@ impl<'a> Evaluator<'a> {
 
     /// Runs until all calls are complete, or until one of them has an answer.
     fn run(&mut self, until_answered: Option<TableId>) -> Result<(), InterpreterError> {
-        let mut is_polled = 0_u32;
+        let mut n_turns = 0_u32;
         while let Some(frame) = self.memory.stacks.frames.last() {
             if !frame.is_running {
                 // Waking and completing calls takes no steps of a plan.
-                is_polled = is_polled.wrapping_add(1);
-                if u64::from(is_polled) % STEPS_PER_POLL == 0 && (self.stop)() {
+                n_turns = n_turns.wrapping_add(1);
+                if u64::from(n_turns).is_multiple_of(STEPS_PER_POLL) && (self.stop)() {
                     return Err(InterpreterError::Stopped);
                 }
                 match self.next_plan() {
@@ -244,7 +244,7 @@ impl<'a> Evaluator<'a> {
         let mut is_entering = frame.is_entering;
         loop {
             // Step 1. Count the step against the limit, and ask now and then whether the answer is still wanted.
-            if self.steps_left % STEPS_PER_POLL == 0 {
+            if self.steps_left.is_multiple_of(STEPS_PER_POLL) {
                 if self.steps_left == 0 {
                     return Err(InterpreterError::Budget {
                         line: plan.line,
