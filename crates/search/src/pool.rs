@@ -25,7 +25,7 @@ use crate::evaluators::scalar::ScalarEvaluator;
 use crate::evaluators::{Evaluator, PolicyUpdate, Terms};
 use crate::limits::{Limits, Meter};
 use crate::params::EvaluatorKind;
-use crate::plan::{Load, Place};
+use crate::plan::{Load, Place, Plan};
 use crate::searcher::Searcher;
 use crate::simulation::{Orders, Results};
 use crate::techniques::{Technique, Techniques};
@@ -340,11 +340,13 @@ impl Owner<'_, '_> {
                 let all = self.all();
                 let link = &mut self.links[idx];
                 let plan = self.searcher.plan(meter, self.task.until, link.load, all);
-                let Some(plan) = plan.filter(|_| !link.is_lost) else {
+                // Playouts one by one are for this thread where the game has lanes.
+                let has_lanes = self.pool.batch.is_some();
+                let is_fit = |plan: &Plan| !has_lanes || plan.place == Place::Lanes;
+                let Some(plan) = plan.filter(is_fit).filter(|_| !link.is_lost) else {
                     break;
                 };
-                let is_fit = self.pool.batch.is_none() || plan.place == Place::Lanes;
-                let Some(mut orders) = link.spare.pop().filter(|_| is_fit) else {
+                let Some(mut orders) = link.spare.pop() else {
                     break;
                 };
                 let worker = idx as u32 + 1;
