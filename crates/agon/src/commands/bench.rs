@@ -720,8 +720,8 @@ impl Tally {
     fn add(&mut self, steps: u32, mut goal: impl FnMut(RoleId) -> Option<Goal>) {
         self.n_playouts += 1;
         self.n_transitions += u64::from(steps);
-        for (role, (sum, n)) in RoleId::all(self.goals.len()).zip(&mut self.goals) {
-            if let Some(goal) = goal(role) {
+        for (role_idx, (sum, n)) in self.goals.iter_mut().enumerate() {
+            if let Some(goal) = goal(RoleId(role_idx as u16)) {
                 *sum += u64::from(goal.value());
                 *n += 1;
             }
