@@ -52,10 +52,14 @@ fn series() -> [Series; 3] {
         },
         Series {
             games: &["breakthrough_small", "checkers_small"],
-            players: ["cadia-2012", "heuristic-combined-mast-rave"]
-                .iter()
-                .map(alone)
-                .collect(),
+            players: [
+                "cadia-2012",
+                "heuristic-combined-mast-rave",
+                "heuristic-combined-mast-rave:batch=64",
+            ]
+            .iter()
+            .map(alone)
+            .collect(),
             playouts: 2000,
             steps: 2,
         },
@@ -75,7 +79,6 @@ const BATCHES: &[&str] = &[
     "agon:puct=0",
     "cadia-2007:batch=64",
     "cadia-2012:batch=64",
-    "heuristic-combined-mast-rave:batch=64",
 ];
 
 /// The number.

@@ -54,10 +54,7 @@ fn plural(n: u64, noun: &str) -> String {
 }
 
 fn fast(fast: &FastAccount, role_name: &dyn Fn(RoleId) -> String) -> String {
-    let feature = |feature: &FeatureWeight| match fast.features {
-        FeatureKind::Types => format!("{} {:.1}", feature.name, feature.weight),
-        FeatureKind::Cells => format!("({}) {:.1}", feature.name, feature.weight),
-    };
+    let feature = |feature: &FeatureWeight| format!("{} {:.1}", feature.name, feature.weight);
     let features = |features: &[FeatureWeight]| {
         let words: Vec<String> = features.iter().map(feature).collect();
         words.join(", ")
@@ -83,7 +80,7 @@ fn fast(fast: &FastAccount, role_name: &dyn Fn(RoleId) -> String) -> String {
     };
     let state = match fast.is_active {
         true => "active",
-        false => "not used yet: no weight is far enough from zero",
+        false => "not used yet",
     };
     let n = plural(fast.simulations, "simulation");
     format!("{head}: {}; {n}, {state}", roles.join("; "))
@@ -220,6 +217,10 @@ fn contest(contest: &ContestAccount) -> String {
 mod tests {
     use super::*;
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "tests give their expectations away"
+    )]
     fn check(account: TechniqueAccount, expected: &str) {
         let words = technique(&account, &|role| format!("role{}", role.0));
         assert_eq!(words, expected);
@@ -275,7 +276,7 @@ mod tests {
             TechniqueAccount::Fast(account.clone()),
             "piece types: role0: rook 5.0, pawn 1.0; role1: ; nobody's: stone; 1 simulation, active",
         );
-        let cells = ["a 1", "a 2", "b 1", "b 2"];
+        let cells = ["(a 1)", "(a 2)", "(b 1)", "(b 2)"];
         let cells = cells.map(|cell| feature(cell, 0.5));
         account.features = FeatureKind::Cells;
         account.is_active = false;
@@ -284,7 +285,7 @@ mod tests {
         check(
             TechniqueAccount::Fast(account),
             "4 cells: role0: (a 1) 0.5, (a 2) 0.5, (b 1) 0.5 … (b 2) 0.5; \
-             1 simulation, not used yet: no weight is far enough from zero",
+             1 simulation, not used yet",
         );
     }
 

@@ -206,11 +206,12 @@ fn untried(searcher: &Searcher, root: NodeId, role: usize, random: &mut Random) 
         let edge = edges.get(slot);
         edge.is_none_or(|edge| edge.visits == 0 && !edge.is_closed())
     };
-    let all = tree.legal_moves(root, role).enumerate();
-    let fresh = all.clone().filter(|&(slot, _)| is_fresh(slot));
+    let legal = tree.legal_moves(root, role);
+    let fresh = legal.clone().enumerate();
+    let fresh = fresh.filter(|&(slot, _)| is_fresh(slot));
     let mut moves: Vec<MoveId> = fresh.map(|(_, mv)| mv).collect();
     if moves.is_empty() {
-        moves = all.map(|(_, mv)| mv).collect();
+        moves = legal.collect();
     }
     if !searcher.techniques.has_policy() {
         return random.pick(&moves).expect("there is a legal move");

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -112,7 +112,7 @@ impl Pool {
     /// allow.
     pub(crate) fn can_share(&self, searcher: &Searcher) -> bool {
         let techniques = &searcher.techniques;
-        let needs_own = techniques.all().any(|technique| technique.looks_back());
+        let needs_own = techniques.all().any(Technique::looks_back);
         self.batch.is_some() || !(needs_own || techniques.fast.is_some())
     }
 
@@ -376,10 +376,7 @@ impl Owner<'_, '_> {
     /// Backs up what the others have brought; waits for it if it should.
     fn receive(&mut self, meter: &mut Meter<'_>, waits: bool) {
         let mut first = match waits {
-            true => match self.arrivals.recv_timeout(PATIENCE) {
-                Ok(arrival) => Some(arrival),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
+            true => self.arrivals.recv_timeout(PATIENCE).ok(),
             false => None,
         };
         while let Some((idx, mut results, orders)) =
@@ -477,7 +474,7 @@ mod tests {
         let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
         let game = Arc::new(Game::compile(rules, &Default::default(), &|| false).expect("it runs"));
         let params = Preset::parse(player).expect("it is a player").params;
-        UctBot::new(game, &params, 3)
+        UctBot::new(&game, &params, 3)
     }
 
     const CONNECT_FOUR: &str = include_str!("../../games/games/connect_four.kif");

@@ -43,6 +43,8 @@ use crate::random::Random;
 use crate::select::Select;
 use crate::simulation::{Order, Orders, Powers, Results, Simulation, Ticket};
 use crate::solve::{Bounds, Solver};
+use crate::techniques::cutoff::Cutoff;
+use crate::techniques::fast::Fast;
 use crate::techniques::{Technique, Techniques};
 use crate::tree::{NodeId, Tree, TreeOptions};
 use crate::walker::Walker;
@@ -334,7 +336,7 @@ impl Searcher {
         let fast = self.techniques.fast.as_ref();
         self.policy = Some(Arc::new(PolicyUpdate {
             choosing,
-            replay_one_in: fast.map_or(u32::MAX, |fast| fast.one_in()),
+            replay_one_in: fast.map_or(u32::MAX, Fast::one_in),
         }));
     }
 
@@ -354,11 +356,7 @@ impl Searcher {
         self.work.batches += 1;
         let fast = self.techniques.fast.as_ref();
         orders.is_whole = fast.is_some_and(|fast| fast.wants_whole(self.work.batches));
-        orders.cut = self
-            .techniques
-            .cutoff
-            .as_ref()
-            .and_then(|cutoff| cutoff.cut_at());
+        orders.cut = self.techniques.cutoff.as_ref().and_then(Cutoff::cut_at);
         let mut load = Load::default();
         for _ in 0..plan.n_leaves {
             match self.descend(root) {

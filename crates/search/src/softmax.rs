@@ -75,7 +75,7 @@ mod tests {
             shares[draw(&mut values, 0.1, &mut random)] += 1.0 / 20_000.0;
         }
         for (share, expected) in shares.into_iter().zip([0.2447, 0.6652, 0.0900]) {
-            assert!((share - expected as f64).abs() < 0.012, "{shares:?}");
+            assert!((share - expected).abs() < 0.012, "{shares:?}");
         }
     }
 }

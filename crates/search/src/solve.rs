@@ -193,10 +193,10 @@ impl Solver {
         }
         // A joint move with a move that was never tried bounds nothing.
         let is_whole = |role: usize| sizes[role] == n_legal(role);
-        for role in 0..self.n_roles {
+        for (role, &size) in sizes.iter().enumerate() {
             let others_whole = (0..self.n_roles).all(|other| other == role || is_whole(other));
             self.worst[role].clear();
-            self.worst[role].resize(sizes[role], if others_whole { MOST } else { 0 });
+            self.worst[role].resize(size, if others_whole { MOST } else { 0 });
         }
         self.best.clear();
         let best = if is_whole(0) { 0 } else { MOST };
@@ -210,11 +210,11 @@ impl Solver {
         self.slots.fill(0);
         for _ in 0..sizes.iter().product() {
             let child = tree.child(node, &self.slots);
-            for role in 0..self.n_roles {
+            for (role, high) in highs.iter_mut().enumerate() {
                 let below = bounds_below(tree, child, role);
                 let worst = &mut self.worst[role][self.slots[role] as usize];
                 *worst = below.low.min(*worst);
-                highs[role] = below.high.max(highs[role]);
+                *high = below.high.max(*high);
             }
             if self.is_mirrored {
                 let best = &mut self.best[self.slots[1] as usize];

@@ -44,15 +44,15 @@ pub struct UctBot {
 impl UctBot {
     /// A bot for this game.
     #[must_use]
-    pub fn new(game: Arc<Game>, params: &Params, seed: u64) -> UctBot {
+    pub fn new(game: &Arc<Game>, params: &Params, seed: u64) -> UctBot {
         let sweeps = game.n_roles() == 1 && params.sweep;
-        let searcher = Searcher::new(Arc::clone(&game), params, seed);
+        let searcher = Searcher::new(Arc::clone(game), params, seed);
         UctBot {
             pool: Pool::new(&searcher, seed),
             searcher,
             decider: Decider::new(seed),
-            sweep: sweeps.then(|| Sweep::new(&game, seed)),
-            walker: Walker::new(&game),
+            sweep: sweeps.then(|| Sweep::new(game, seed)),
+            walker: Walker::new(game),
             depth: 0,
             last: None,
         }

@@ -33,7 +33,7 @@ pub fn by_name(name: &str, game: Arc<Game>, params: &Params, seed: u64) -> Optio
         "legal" => Box::new(LegalBot::new(game)),
         "greedy" => Box::new(GreedyBot::new(&game, seed)),
         "mc" => Box::new(FlatMc::new(&game, params, seed)),
-        "uct" => Box::new(UctBot::new(game, params, seed)),
+        "uct" => Box::new(UctBot::new(&game, params, seed)),
         "auto" => Box::new(AutoBot::new(&game, params, seed)),
         _ => return None,
     })

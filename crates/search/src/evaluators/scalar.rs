@@ -168,12 +168,9 @@ impl ScalarEvaluator {
             std::mem::swap(&mut self.walker, decisive);
         }
         let played = self.play_on(depth, orders, terms, techniques, results);
-        let (steps, cut) = match played {
-            Some((steps, cut)) => (steps, cut),
-            None => {
-                self.change_back();
-                return None;
-            }
+        let Some((steps, cut)) = played else {
+            self.change_back();
+            return None;
         };
         let is_natural = self.walker.is_terminal();
         match cut {
