@@ -69,7 +69,7 @@ mod tests {
     fn values_are_drawn_as_by_hand() {
         // Exponents 1, 2 and 0: weights 1 : e : 1/e.
         let mut random = Random::new(1);
-        let mut shares = [0.0; 3];
+        let mut shares = [0.0_f64; 3];
         for _ in 0..20_000 {
             let mut values = [10.0, 20.0, 0.0];
             shares[draw(&mut values, 0.1, &mut random)] += 1.0 / 20_000.0;
