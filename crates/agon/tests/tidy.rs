@@ -1,6 +1,6 @@
 //! House rules that text search can enforce; docs/ARCHITECTURE.md has the reasons.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -176,6 +176,60 @@ fn no_file_is_too_long() {
         .map(|file| format!("{}: {} lines", file.path, file.text.lines().count()))
         .collect();
     assert_none(&long, "a file has at most 800 lines");
+}
+
+/// The top-level modules of `search` that each of them uses, outside its tests.
+fn search_modules() -> BTreeMap<String, BTreeSet<String>> {
+    const ROOT: &str = "crates/search/src/";
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in files() {
+        let Some(inner) = file.path.strip_prefix(ROOT) else {
+            continue;
+        };
+        let module = inner.split('/').next().unwrap_or(inner);
+        let module = module.trim_end_matches(".rs").to_owned();
+        if module == "lib" || inner.ends_with("tests.rs") {
+            continue;
+        }
+        let code = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+        let name = |rest: &str| -> String {
+            let is_letter = |c: &char| c.is_ascii_lowercase() || *c == '_';
+            rest.chars().take_while(is_letter).collect()
+        };
+        let used = code.split("crate::").skip(1).map(name);
+        let used = used.filter(|used| *used != module && !used.is_empty());
+        uses.entry(module.clone()).or_default().extend(used);
+    }
+    uses
+}
+
+#[test]
+fn no_modules_of_search_use_each_other_in_a_circle() {
+    let uses = search_modules();
+    assert!(uses.len() > 20, "{uses:?}");
+    // Modules that use nothing that is left are taken away until none is.
+    let mut left: BTreeSet<&String> = uses.keys().collect();
+    loop {
+        let is_free = |module: &&String| uses[*module].iter().all(|used| !left.contains(used));
+        let free: Vec<&String> = left.iter().copied().filter(is_free).collect();
+        if free.is_empty() {
+            break;
+        }
+        left.retain(|module| !free.contains(module));
+    }
+    let left: Vec<String> = left.into_iter().cloned().collect();
+    assert_none(&left, "no modules of `search` use each other in a circle");
+}
+
+#[test]
+fn files_of_search_are_short() {
+    let files = files();
+    let of_search = files
+        .iter()
+        .filter(|file| file.path.starts_with("crates/search/src/"));
+    let long = of_search.filter(|file| file.text.lines().count() > 600);
+    let long: Vec<String> = long.map(|file| file.path.clone()).collect();
+    assert_none(&long, "a file of `search` has at most 600 lines");
 }
 
 #[test]

@@ -23,17 +23,10 @@ use crate::decision::Decision;
 use crate::limits::{Limits, Meter};
 use crate::match_loop::{MatchEnd, Turn, play_match};
 use crate::params::Params;
-use crate::preset::Preset;
 use crate::random::Random;
 use crate::report::Report;
+use crate::uct::UctBot;
 
-/// Who competes; the first one plays if nothing speaks for another.
-const CANDIDATES: &[&str] = &[
-    "agon",
-    "agon:rave=off",
-    "agon:playout=uniform,rave=off,urgency=no",
-    "cadia-2010:solver=yes",
-];
 /// Parts of a match that are judged by themselves.
 const N_PHASES: usize = 3;
 /// Playouts per move in the first round.
@@ -53,11 +46,26 @@ const LEAST_SECONDS: f64 = 3.0;
 /// A candidate must be better than the first by this number of standard errors.
 const MARGIN: f64 = 1.0;
 
+/// A search that competes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Candidate {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Params,
+}
+
+impl Candidate {
+    fn bot(&self, game: &Arc<Game>, seed: u64) -> Box<dyn Bot> {
+        Box::new(UctBot::new(game, &self.params, seed))
+    }
+}
+
 /// A bot that lets others compete and is the best of them.
 pub struct AutoBot {
     // Constant during a match.
     game: Arc<Game>,
-    presets: Vec<Preset>,
+    candidates: Vec<Candidate>,
     // What was learned.
     trials: Trials,
     /// Whether the start clock is over.
@@ -69,27 +77,17 @@ pub struct AutoBot {
 }
 
 impl AutoBot {
-    /// A bot for this game. What the parameters say about time and memory holds for all candidates.
+    /// A bot for this game that is one of these candidates; the first one plays if nothing speaks for another.
     #[must_use]
-    pub fn new(game: &Arc<Game>, params: &Params, seed: u64) -> AutoBot {
-        let preset = |text: &&str| {
-            let mut preset = Preset::parse(text).expect("candidates are presets");
-            preset.params.memory = params.memory;
-            preset.params.threads = params.threads;
-            preset.params.most_steps = params.most_steps;
-            preset
-        };
-        let presets: Vec<Preset> = CANDIDATES.iter().map(preset).collect();
+    pub fn new(game: &Arc<Game>, candidates: Vec<Candidate>, seed: u64) -> AutoBot {
+        let bots = candidates.iter().map(|candidate| candidate.bot(game, seed));
         AutoBot {
-            bots: presets
-                .iter()
-                .map(|preset| preset.bot(game, seed))
-                .collect(),
-            trials: Trials::new(presets.len()),
+            bots: bots.collect(),
+            trials: Trials::new(candidates.len()),
             is_settled: false,
             depth: 0,
             random: Random::new(seed),
-            presets,
+            candidates,
             game: Arc::clone(game),
         }
     }
@@ -102,7 +100,7 @@ impl AutoBot {
             if Meter::start(limits).stop().is_some() || left.is_spent() {
                 break;
             }
-            let (pair, phase, round) = schedule(self.presets.len(), trial);
+            let (pair, phase, round) = schedule(self.candidates.len(), trial);
             let Some(start) = self.start(phase) else {
                 continue;
             };
@@ -144,7 +142,7 @@ impl AutoBot {
         let swap = self.random.below(2) as usize;
         let seat = |role: usize| (role + swap) % 2;
         let mut bots: Vec<Box<dyn Bot>> = (0..n_roles)
-            .map(|role| self.presets[pair[seat(role)]].bot(&self.game, seed + role as u64))
+            .map(|role| self.candidates[pair[seat(role)]].bot(&self.game, seed + role as u64))
             .collect();
         let mut states = vec![state.clone()];
         let mut ask = |bot: &mut dyn Bot, turn: &Turn<'_>| {
@@ -344,15 +342,15 @@ impl Bot for AutoBot {
         let chosen = self.chosen();
         let mut account = self.bots[chosen].account()?;
         let of_part = |tallies: &Vec<Tally>| {
-            let pairs = self.presets.iter().zip(tallies);
+            let pairs = self.candidates.iter().zip(tallies);
             pairs
-                .map(|(preset, tally)| (preset.to_string(), tally.mean()))
+                .map(|(candidate, tally)| (candidate.name.clone(), tally.mean()))
                 .collect()
         };
         account
             .techniques
             .push(TechniqueAccount::Contest(ContestAccount {
-                chosen: self.presets[chosen].to_string(),
+                chosen: self.candidates[chosen].name.clone(),
                 matches: self.trials.n_matches(),
                 parts: self.trials.tallies.iter().map(of_part).collect(),
             }));

@@ -11,17 +11,18 @@ use crate::account::{
     Account, DecisiveAccount, EvaluationAccount, MoveAccount, NoLanes, SolverAccount,
     TechniqueAccount, TimeAccount, TreeAccount,
 };
+use crate::bounds::Bounds;
 use crate::limits::{Meter, StopReason};
 use crate::params::{FinalMove, RaveKind, Simultaneous};
 use crate::policy::PlayoutPolicy;
+use crate::pool::Pool;
 use crate::random::Random;
 use crate::report::{MoveReport, Report};
 use crate::searcher::Searcher;
-use crate::solve::Bounds;
+use crate::sweep::Sweep;
 use crate::techniques::fast::Fast;
 use crate::techniques::{Facts, StateView, rave};
 use crate::tree::NodeId;
-use crate::uct::UctBot;
 
 /// Picks moves.
 pub(crate) struct Decider {
@@ -80,8 +81,12 @@ impl Decider {
     }
 
     /// Everything there is to report.
-    pub(crate) fn account(&self, bot: &UctBot) -> Option<Account> {
-        let searcher = &bot.searcher;
+    pub(crate) fn account(
+        &self,
+        searcher: &Searcher,
+        pool: &Pool,
+        sweep: Option<&Sweep>,
+    ) -> Option<Account> {
         let root = searcher.root?;
         let mut roles: Vec<Vec<MoveAccount>> = (0..searcher.n_roles())
             .map(|role| moves(searcher, root, role))
@@ -96,7 +101,7 @@ impl Decider {
             best: best.collect(),
             line: line(searcher, root),
             tree: Some(tree(searcher)),
-            techniques: techniques(bot, root),
+            techniques: techniques(searcher, pool, sweep, root),
         })
     }
 }
@@ -379,8 +384,12 @@ fn tree(searcher: &Searcher) -> TreeAccount {
 }
 
 /// What the techniques did.
-fn techniques(bot: &UctBot, root: NodeId) -> Vec<TechniqueAccount> {
-    let searcher = &bot.searcher;
+fn techniques(
+    searcher: &Searcher,
+    pool: &Pool,
+    sweep: Option<&Sweep>,
+    root: NodeId,
+) -> Vec<TechniqueAccount> {
     let (params, work) = (&searcher.params, &searcher.work);
     let facts = Facts {
         tree: &searcher.tree,
@@ -425,10 +434,10 @@ fn techniques(bot: &UctBot, root: NodeId) -> Vec<TechniqueAccount> {
                 .collect(),
         }));
     }
-    if let Some(sweep) = &bot.sweep {
+    if let Some(sweep) = sweep {
         accounts.push(TechniqueAccount::Sweep(sweep.account()));
     }
-    let no_lanes = match params.has_lanes() && !bot.pool.has_batches() {
+    let no_lanes = match params.has_lanes() && !pool.has_batches() {
         false => None,
         true if searcher.game.grounded().is_none() => Some(NoLanes::NotGround),
         true => Some(NoLanes::LooksBack),
@@ -437,8 +446,8 @@ fn techniques(bot: &UctBot, root: NodeId) -> Vec<TechniqueAccount> {
         in_lanes: work.in_lanes,
         one_by_one: work.one_by_one,
         no_lanes,
-        threads: bot.pool.n_threads() as u64,
-        panics: bot.pool.n_panics,
+        threads: pool.n_threads() as u64,
+        panics: pool.n_panics,
     }));
     accounts
 }

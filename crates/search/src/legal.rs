@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use agon_engine::MoveId;
 
-use crate::tree::make_room;
-
 /// A long list of moves.
 pub(crate) enum LegalList {
     /// Moves with numbers below 2¹⁶.
@@ -90,5 +88,14 @@ impl LegalList {
 
     pub(crate) fn clear(&mut self) {
         self.truncate(0);
+    }
+}
+
+/// Makes room for more. A list that grows is copied to fresh pages, which the system must clear first: so a small one grows
+/// eightfold at a time. What is not written to takes no memory.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, n_more: usize) {
+    const SMALL: usize = 16 << 20;
+    if list.capacity() - list.len() < n_more && size_of_val(&list[..]) < SMALL {
+        list.reserve_exact(n_more.max(list.len() * 7));
     }
 }

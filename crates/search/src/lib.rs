@@ -35,9 +35,13 @@ mod account;
 mod auto;
 mod bot;
 pub mod bots;
+mod bounds;
 mod decide;
 mod decision;
+mod edge;
+mod episode;
 mod evaluators;
+mod lane_policy;
 mod legal;
 mod limits;
 mod match_loop;
@@ -70,14 +74,15 @@ pub use account::{
     NstAccount, RaveAccount, SolverAccount, Status, SweepAccount, TechniqueAccount, TimeAccount,
     TreeAccount,
 };
-pub use auto::AutoBot;
+pub use auto::{AutoBot, Candidate};
 pub use bot::Bot;
 pub use decision::Decision;
 pub use limits::{Limits, Meter, StopReason};
 pub use match_loop::{MatchEnd, MatchOutcome, Turn, play_match};
 pub use params::{
     Backup, EvaluatorKind, FastKind, FinalMove, HeuristicTree, HeuristicUse, Knob, MastChoice,
-    ParamError, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous, UrgencyDiscount, Values,
+    MastInTree, ParamError, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous,
+    UrgencyDiscount, Values,
 };
 pub use preset::{PRESETS, Preset, PresetError, PresetInfo};
 pub use random::Random;

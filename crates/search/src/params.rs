@@ -175,6 +175,13 @@ params! {
             /// By their means and those of the n-grams that they end.
             Nst,
         }
+        /// Where in the tree the playout policy chooses.
+        MastInTree {
+            /// Nowhere: all untried moves are alike.
+            No,
+            /// Wherever there are untried moves.
+            Yes,
+        }
         /// How MAST chooses.
         MastChoice {
             /// By a Gibbs distribution.
@@ -280,6 +287,8 @@ params! {
         mast_epsilon: f64 = 0.4, in 0.0..=1.0;
         /// What is left of MAST's counts after each move of the match; 1 forgets nothing (CadiaPlayer), Sironi's player 0.2.
         mast_decay: f64 = 1.0, in 0.0..=1.0;
+        /// Whether MAST also chooses among unexplored moves in the tree (CadiaPlayer).
+        mast_in_tree: MastInTree = MastInTree::Yes, in MastInTree::ALL;
         /// What FAST learns and adds to MAST: nothing, types of pieces, or places too (CadiaPlayer 2010); `fit` leaves places out
         /// where playouts see wins at once.
         fast: FastKind = FastKind::Off, in FastKind::ALL;

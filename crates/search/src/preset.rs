@@ -11,6 +11,7 @@ use std::sync::Arc;
 use agon_engine::Game;
 use thiserror::Error;
 
+use crate::auto::{AutoBot, Candidate};
 use crate::bot::Bot;
 use crate::bots;
 use crate::params::{ParamError, Params};
@@ -41,6 +42,8 @@ pub struct PresetInfo {
     pub about: &'static str,
 }
 
+/// The bot that is made of others.
+const AUTO: &str = "auto";
 const UCT: &[(&str, &str)] = &[];
 const ARY: [(&str, &str); 3] = [("exploration", "50"), ("values", "own"), ("discount", "1")];
 const MAST: (&str, &str) = ("playout", "mast");
@@ -49,6 +52,8 @@ const FAST: (&str, &str) = ("fast", "all");
 const CUTOFF: (&str, &str) = ("cutoff", "true");
 const URGENCY: (&str, &str) = ("urgency", "true");
 const OWN: [(&str, &str); 2] = [("values", "own"), ("discount", "1")];
+const GREEDY: (&str, &str) = ("mast_choice", "greedy");
+const FORGETS: (&str, &str) = ("mast_decay", "0.2");
 const K_1000: (&str, &str) = ("rave_k", "1000");
 /// In the tree the worst move of a state counts 0 and the best one 100, which is the plainest reading of the paper.
 const SPREAD: (&str, &str) = ("heuristic_tree", "range");
@@ -163,6 +168,24 @@ pub const PRESETS: &[PresetInfo] = &[
         about: "cadia-2008 with both (Finnsson 2012, table 2).",
     },
     PresetInfo {
+        name: "mast-greedy",
+        bot: "uct",
+        set: &[MAST, GREEDY, FORGETS],
+        about: "UCT with greedy MAST that forgets (Tak, Winands and Björnsson 2012 and 2014).",
+    },
+    PresetInfo {
+        name: "nst",
+        bot: "uct",
+        set: &[("playout", "nst"), GREEDY, FORGETS],
+        about: "UCT with n-grams (Tak, Winands and Björnsson 2012 and 2014).",
+    },
+    PresetInfo {
+        name: "grave",
+        bot: "uct",
+        set: &[MAST, GREEDY, FORGETS, ("rave", "grave")],
+        about: "UCT with greedy MAST and GRAVE (Cazenave 2015).",
+    },
+    PresetInfo {
         name: "trutman-uct",
         bot: "uct",
         set: &OWN,
@@ -224,7 +247,7 @@ pub const PRESETS: &[PresetInfo] = &[
     },
     PresetInfo {
         name: "auto",
-        bot: "auto",
+        bot: AUTO,
         set: UCT,
         about: "The best of several on the game at hand, found on the start clock (planned by Méhat and Cazenave 2008).",
     },
@@ -260,6 +283,13 @@ pub const PRESETS: &[PresetInfo] = &[
     },
 ];
 
+/// Who competes in `auto`; the first one plays if nothing speaks for another.
+const CANDIDATES: &[&str] = &[
+    "agon",
+    "agon:rave=off",
+    "agon:playout=uniform,rave=off,urgency=no",
+    "cadia-2010:solver=yes",
+];
 /// Why a text names no preset.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PresetError {
@@ -314,8 +344,26 @@ impl Preset {
     /// A bot of this kind.
     #[must_use]
     pub fn bot(&self, game: &Arc<Game>, seed: u64) -> Box<dyn Bot> {
+        if self.bot == AUTO {
+            return Box::new(AutoBot::new(game, self.candidates(), seed));
+        }
         let bot = bots::by_name(self.bot, Arc::clone(game), &self.params, seed);
         bot.expect("a preset names a bot")
+    }
+
+    /// Who competes. What the parameters say about threads and memory holds for all of them.
+    fn candidates(&self) -> Vec<Candidate> {
+        let candidate = |text: &&str| {
+            let mut preset = Preset::parse(text).expect("candidates are presets");
+            preset.params.memory = self.params.memory;
+            preset.params.threads = self.params.threads;
+            preset.params.most_steps = self.params.most_steps;
+            Candidate {
+                name: preset.to_string(),
+                params: preset.params,
+            }
+        };
+        CANDIDATES.iter().map(candidate).collect()
     }
 }
 
@@ -366,7 +414,8 @@ mod tests {
     fn every_preset_can_be_made() {
         for known in PRESETS {
             let preset = Preset::parse(known.name).expect("its knobs exist");
-            assert!(bots::NAMES.contains(&preset.bot), "{} is a bot", known.name);
+            let is_bot = preset.bot == AUTO || bots::NAMES.contains(&preset.bot);
+            assert!(is_bot, "{} is a bot", known.name);
             assert!(known.about.ends_with('.'));
         }
         Preset::parse(Preset::DEFAULT).expect("the default is one of them");

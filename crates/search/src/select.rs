@@ -16,7 +16,7 @@ use agon_engine::lanes::Choosing;
 use agon_engine::{MoveId, RoleId};
 use wide::f32x4;
 
-use crate::params::{Params, RaveBonus, RaveKind};
+use crate::params::{MastInTree, Params, RaveBonus, RaveKind};
 use crate::policy::PlayoutPolicy;
 use crate::random::Random;
 use crate::scores::{Later, Scores};
@@ -192,7 +192,7 @@ impl Select {
         if let Some(prior) = heuristic.and_then(|heuristic| heuristic.prior(tree, node, role)) {
             return highest(&self.fresh, prior, random);
         }
-        if !techniques.has_policy() {
+        if self.params.mast_in_tree == MastInTree::No || !techniques.has_policy() {
             return self.fresh[random.below(self.fresh.len() as u32) as usize] as usize;
         }
         self.moves.clear();

@@ -6,14 +6,23 @@
 
 use agon_engine::MoveId;
 
+use crate::episode::Episode;
 use crate::limits::Stopwatch;
-use crate::techniques::cutoff::Cut;
-use crate::techniques::fast::Episode;
+
 use crate::tree::NodeId;
 
 /// The number of a simulation in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Ticket(pub(crate) u32);
+
+/// How a simulation that is cut is scored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cut {
+    /// By the goals of its last state.
+    Goals,
+    /// As a draw.
+    Draw,
+}
 
 /// Leaves to evaluate.
 #[derive(Default)]

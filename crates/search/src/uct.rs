@@ -13,7 +13,6 @@ use agon_engine::{Game, JointMove, RoleId, State};
 
 use crate::account::Account;
 use crate::bot::Bot;
-use crate::bots::at_once;
 use crate::decide::Decider;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
@@ -188,7 +187,7 @@ impl Bot for UctBot {
         assert!(!moves.is_empty(), "a role that is asked has a legal move");
         // A bot that only thinks until it is told to stop uses the time of others, and its own choice is not what counts.
         if let ([only], false) = (moves, limits.is_told_only()) {
-            return at_once(*only, &meter, StopReason::OnlyMove);
+            return Decision::at_once(*only, &meter, StopReason::OnlyMove);
         }
         self.come_to(state);
         self.watch(state, role, limits, &mut meter);
@@ -223,6 +222,7 @@ impl Bot for UctBot {
     }
 
     fn account(&self) -> Option<Account> {
-        self.decider.account(self)
+        self.decider
+            .account(&self.searcher, &self.pool, self.sweep.as_ref())
     }
 }

@@ -75,6 +75,9 @@ const SEARCHERS: &[&str] = &[
     "cadia-2009",
     "cadia-2012",
     "mast-ec",
+    "mast-greedy",
+    "nst",
+    "grave",
     "agon",
     "agon:batch=1",
 ];

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 
-use super::at_once;
 use crate::bot::Bot;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
@@ -112,7 +111,7 @@ impl Bot for FlatMc {
         let moves = self.walker.legal_moves(role).to_vec();
         assert!(!moves.is_empty(), "a role that is asked has a legal move");
         if let [only] = moves.as_slice() {
-            return at_once(*only, &meter, StopReason::OnlyMove);
+            return Decision::at_once(*only, &meter, StopReason::OnlyMove);
         }
         let mut tallies: Vec<Tally> = moves.into_iter().map(Tally::new).collect();
         let mut listener = Listener::new(watch);

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 
-use super::at_once;
 use crate::bot::Bot;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
@@ -80,7 +79,7 @@ impl Bot for GreedyBot {
         let moves = self.walker.legal_moves(role).to_vec();
         assert!(!moves.is_empty(), "a role that is asked has a legal move");
         if let [only] = moves.as_slice() {
-            return at_once(*only, &meter, StopReason::OnlyMove);
+            return Decision::at_once(*only, &meter, StopReason::OnlyMove);
         }
         let mut others = RoleId::all(self.n_roles).filter(|&other| other != role);
         let is_alone = others.all(|other| self.walker.legal_moves(other).len() == 1);
@@ -98,7 +97,7 @@ impl Bot for GreedyBot {
             .iter()
             .take_while(|one| one.mean == weighed[0].mean)
             .count();
-        let mut decision = at_once(
+        let mut decision = Decision::at_once(
             weighed[self.random.below(n_best as u32) as usize].mv,
             &meter,
             StopReason::Done,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agon_engine::{Game, JointMove, RoleId, State};
 
-use super::{at_once, legal_moves};
+use super::legal_moves;
 use crate::bot::Bot;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
@@ -33,7 +33,7 @@ impl Bot for LegalBot {
     ) -> Decision {
         let meter = Meter::start(limits);
         let mv = legal_moves(&self.game, state, role)[0];
-        at_once(mv, &meter, StopReason::Done)
+        Decision::at_once(mv, &meter, StopReason::Done)
     }
 
     fn played(&mut self, _joint: &JointMove, _next: &State) {}

@@ -14,16 +14,12 @@ pub use greedy::GreedyBot;
 pub use legal::LegalBot;
 pub use random::RandomBot;
 
-use crate::auto::AutoBot;
 use crate::bot::Bot;
-use crate::decision::Decision;
-use crate::limits::{Meter, StopReason};
 use crate::params::Params;
-use crate::report::Report;
 use crate::uct::UctBot;
 
-/// The names of all bots.
-pub const NAMES: &[&str] = &["random", "legal", "greedy", "mc", "uct", "auto"];
+/// The names of all bots but those that are made of others.
+pub const NAMES: &[&str] = &["random", "legal", "greedy", "mc", "uct"];
 
 /// The bot of this name.
 #[must_use]
@@ -34,7 +30,6 @@ pub fn by_name(name: &str, game: Arc<Game>, params: &Params, seed: u64) -> Optio
         "greedy" => Box::new(GreedyBot::new(&game, seed)),
         "mc" => Box::new(FlatMc::new(&game, params, seed)),
         "uct" => Box::new(UctBot::new(&game, params, seed)),
-        "auto" => Box::new(AutoBot::new(&game, params, seed)),
         _ => return None,
     })
 }
@@ -46,21 +41,6 @@ fn legal_moves(game: &Game, state: &State, role: RoleId) -> Vec<MoveId> {
     let moves = machine.legal_moves(role).to_vec();
     assert!(!moves.is_empty(), "a role that is asked has a legal move");
     moves
-}
-
-/// A decision that took no thought.
-pub(crate) fn at_once(mv: MoveId, meter: &Meter<'_>, stop: StopReason) -> Decision {
-    Decision {
-        mv,
-        report: Report {
-            playouts: meter.n_playouts(),
-            transitions: meter.n_transitions(),
-            time: meter.elapsed(),
-            value: None,
-            moves: Vec::new(),
-            stop: Some(stop),
-        },
-    }
 }
 
 #[cfg(test)]

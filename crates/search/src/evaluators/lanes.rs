@@ -14,12 +14,11 @@ use agon_engine::{Game, Goal, MoveId, RoleId};
 
 use super::first_moves::FirstMoves;
 use super::replay::Replay;
-use super::rules_policy::{Cost, RulesPolicy};
 use super::{Evaluator, PolicyUpdate, Terms, weigh};
 use crate::params::{Params, Values};
-use crate::simulation::{Leaf, Made, Order, Orders, Powers, Results, Sample, Times};
+use crate::simulation::{Cut, Leaf, Made, Order, Orders, Powers, Results, Sample, Times};
 use crate::techniques::Techniques;
-use crate::techniques::cutoff::Cut;
+use crate::techniques::rules_policy::{Cost, RulesPolicy};
 
 /// Steps that the lanes run at a time.
 const STEPS_PER_RUN: u64 = 16;

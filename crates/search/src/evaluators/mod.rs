@@ -8,17 +8,16 @@ pub(crate) mod first_moves;
 pub(crate) mod lanes;
 pub(crate) mod none;
 pub(crate) mod replay;
-pub(crate) mod rules_policy;
 pub(crate) mod scalar;
 
 use agon_engine::RoleId;
 use agon_engine::lanes::Choosing;
 
-use self::rules_policy::Cost;
 use crate::limits::Limits;
 use crate::params::Values;
 use crate::simulation::{Orders, Results, Times};
 use crate::techniques::Techniques;
+use crate::techniques::rules_policy::Cost;
 
 /// Evaluates leaves on one thread.
 pub(crate) trait Evaluator: Send {

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use agon_engine::MoveId;
 use agon_engine::lanes::Lanes;
 
+use crate::episode::{Episode, Eyes};
 use crate::limits::Limits;
 use crate::simulation::Results;
-use crate::techniques::fast::{Episode, Eyes, Fast};
+use crate::techniques::fast::Fast;
 
 /// Playouts that are replayed together: as many as vectors have lanes.
 const TOGETHER: usize = 256;

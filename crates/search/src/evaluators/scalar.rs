@@ -15,8 +15,7 @@ use crate::limits::Stopwatch;
 use crate::params::{Params, Values};
 use crate::policy::PlayoutPolicy;
 use crate::random::Random;
-use crate::simulation::{Leaf, Made, Orders, Powers, Results, Sample, Times};
-use crate::techniques::cutoff::Cut;
+use crate::simulation::{Cut, Leaf, Made, Orders, Powers, Results, Sample, Times};
 use crate::techniques::{Ending, StateView, Technique, Techniques};
 use crate::walker::Walker;
 

@@ -21,6 +21,7 @@ use agon_engine::{Game, Goal};
 use super::{Ending, Facts, Technique};
 use crate::account::{CutoffAccount, CutoffVerdict, TechniqueAccount};
 use crate::params::Params;
+use crate::simulation::Cut;
 
 /// Natural simulations before cutoffs are decided on, and the instability of goals below which they are used, unless it is
 /// zero (Finnsson 2012).
@@ -59,15 +60,6 @@ struct Watched {
     change: Option<u32>,
     /// Whether some state had no goal.
     is_blind: bool,
-}
-
-/// How a simulation that is cut is scored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cut {
-    /// By the goals of its last state.
-    Goals,
-    /// As a draw.
-    Draw,
 }
 
 impl Cutoff {

@@ -33,6 +33,8 @@
 //! - Finnsson and Björnsson 2011, CadiaPlayer: Search-Control Techniques (FAST)
 //! - Sutton 1988, Learning to Predict by the Methods of Temporal Differences (TD(λ))
 
+mod learned;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -40,16 +42,16 @@ use agon_engine::lanes::ScaleId;
 use agon_engine::{Game, MoveId, RoleId};
 use agon_insight::piece::{self, KindId, Path, Pieces, PlaceId};
 
+use self::learned::Learned;
 use super::{Ending, Facts, StateView, Technique};
 use crate::account::{FastAccount, FeatureKind, FeatureWeight, TechniqueAccount};
+use crate::episode::{Episode, Eyes, NONE};
+use crate::lane_policy::LanePolicy;
 use crate::params::{FastKind, Params, PlayoutKind};
-use crate::policy::LanePolicy;
 use crate::simulation::Results;
 
 /// Weights in use follow those learned each time after this number of simulations.
 const REFRESH: u64 = 16;
-/// They are the mean of about this number of those times.
-const MOST_TIMES: f64 = 64.0;
 /// Values beyond this make no difference any more.
 const MOST_VALUE: f32 = 400.0;
 /// In the lanes, one playout in this many is learned from, the fewer the more is known: a replay costs about as much as another
@@ -63,10 +65,6 @@ const WARMUP_PLAYOUTS: u64 = 2048;
 const WHOLE_ONE_IN: u64 = 64;
 /// What is not a capture is out of the question beside one if it is worth this many temperatures less.
 const HOPELESS: f32 = 5.0;
-/// Most of what was wrong in a simulation that is corrected by it, so that sums over many steps do not overshoot: for kinds of
-/// pieces, and for places, of which there are many; 0.1 gave some of those weights by chance.
-const SHARE: f64 = 0.1;
-const SHARE_CELLS: f64 = 0.01;
 /// Factor c on the weight of a place (CadiaPlayer).
 const CELL_FACTOR: f64 = 5.0;
 
@@ -118,115 +116,6 @@ struct Board {
     eyes: Arc<Eyes>,
     /// Per place: which fluents put what there.
     held: Vec<Vec<(u32, KindId)>>,
-}
-
-/// How fast weights are learned.
-#[derive(Clone, Copy)]
-struct Rates {
-    /// λ and step size α of the temporal differences (CadiaPlayer), and the discount γ per step (the program of 2012).
-    lambda: f64,
-    alpha: f64,
-    gamma: f64,
-    /// Most of what was wrong in a simulation that is corrected by it.
-    share: f64,
-    /// Weights are used once one of them is farther than this from zero, after this number of simulations (the program of
-    /// 2012).
-    least_weight: f64,
-    least_episodes: u64,
-}
-
-impl Rates {
-    fn new(features: Features) -> Rates {
-        Rates {
-            lambda: 0.99,
-            alpha: 0.01,
-            gamma: 0.999,
-            share: match features {
-                Features::Types => SHARE,
-                Features::Cells => SHARE_CELLS,
-            },
-            least_weight: 2.0,
-            least_episodes: 1000,
-        }
-    }
-}
-
-/// Weights of features.
-#[derive(Clone)]
-struct Learned {
-    rates: Rates,
-    /// One vector for two roles, by the first; otherwise one per role.
-    thetas: Vec<Vec<f64>>,
-    n_episodes: u64,
-    /// The same, averaged over time: what is used.
-    means: Vec<Vec<f64>>,
-    n_times: f64,
-    /// The most pieces of a state.
-    most_active: f64,
-    is_active: bool,
-    // Scratch.
-    counts: Vec<f64>,
-    values: Vec<f64>,
-}
-
-const NONE: u32 = u32::MAX;
-
-/// Sees the features of states.
-pub(crate) struct Eyes {
-    /// Per word of a state: the fluents that are of interest.
-    masks: Vec<u64>,
-    /// Per fluent: its feature, or `NONE`.
-    feature_of: Vec<u32>,
-}
-
-impl Eyes {
-    /// A simulation begins in this state.
-    pub(crate) fn begin(&self, episode: &mut Episode, words: &[u64]) {
-        episode.n_states = 0;
-        episode.changes.clear();
-        episode.words.clear();
-        episode.words.resize(words.len(), 0);
-        self.see(episode, words);
-    }
-
-    /// It goes on to this state.
-    #[inline]
-    pub(crate) fn see(&self, episode: &mut Episode, words: &[u64]) {
-        for (idx, &mask) in self.masks.iter().enumerate() {
-            let mut changed = (words[idx] ^ episode.words[idx]) & mask;
-            while changed != 0 {
-                let bit = changed.trailing_zeros();
-                changed &= changed - 1;
-                episode.changes.push(Change {
-                    state: episode.n_states,
-                    feature: self.feature_of[idx * 64 + bit as usize],
-                    by: if words[idx] >> bit & 1 == 1 {
-                        1.0
-                    } else {
-                        -1.0
-                    },
-                });
-            }
-        }
-        episode.words.copy_from_slice(words);
-        episode.n_states += 1;
-    }
-}
-
-/// How the features of a simulation changed.
-#[derive(Clone, Default)]
-pub(crate) struct Episode {
-    /// The last state.
-    words: Vec<u64>,
-    n_states: u32,
-    changes: Vec<Change>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    state: u32,
-    feature: u32,
-    by: f64,
 }
 
 /// Why places are not learned where there are no types of pieces, if so. Beside wins that playouts see at once they do harm: in
@@ -315,17 +204,7 @@ impl Fast {
         Fast {
             least_one_in: params.fast_one_in,
             temperature: params.mast_temperature as f32,
-            learned: Learned {
-                rates: Rates::new(features),
-                thetas: vec![vec![0.0; n_features]; n_vectors],
-                n_episodes: 0,
-                means: vec![vec![0.0; n_features]; n_vectors],
-                n_times: 0.0,
-                most_active: 1.0,
-                is_active: false,
-                counts: Vec::new(),
-                values: Vec::new(),
-            },
+            learned: Learned::new(features, n_features, n_vectors),
             of_cell: Vec::new(),
             of_capture: Vec::new(),
             ignored: (params.fast_ignored as f32).clamp(-MOST_VALUE, MOST_VALUE),
@@ -678,64 +557,6 @@ impl Technique for Fast {
             weights: self.weights(),
             unowned: unowned.map(|kind| kind.name.clone()).collect(),
         })
-    }
-}
-
-impl Learned {
-    /// Weights in use come nearer to those learned, by the full way at first and less and less later.
-    fn average(&mut self) {
-        let rate = 1.0 / (1.0 + self.n_times / 2.0).min(MOST_TIMES);
-        self.n_times += 1.0;
-        let means = self.means.iter_mut().flatten();
-        for (mean, theta) in means.zip(self.thetas.iter().flatten()) {
-            *mean += rate * (theta - *mean);
-        }
-    }
-
-    /// One episode of TD(λ) for one vector of weights.
-    fn learn(&mut self, episode: &Episode, vector: usize, reward: f64) {
-        let theta = &mut self.thetas[vector];
-        let (counts, values) = (&mut self.counts, &mut self.values);
-        let Episode {
-            n_states, changes, ..
-        } = episode;
-        // Step 1. The value of each state, the squares of its features, and how many pieces there are at most.
-        counts.clear();
-        counts.resize(theta.len(), 0.0);
-        values.clear();
-        let (mut value, mut square, mut squares, mut active) = (0.0, 0.0, 0.0, 0.0);
-        let mut next = changes.iter().peekable();
-        for state in 0..*n_states {
-            while let Some(change) = next.next_if(|change| change.state == state) {
-                let feature = change.feature as usize;
-                value += theta[feature] * change.by;
-                // (n + d)² − n² = d · (2 n + d)
-                square += change.by * (2.0 * counts[feature] + change.by);
-                counts[feature] += change.by;
-                active += change.by;
-            }
-            values.push(value);
-            squares += square;
-            self.most_active = self.most_active.max(active);
-        }
-        // Step 2. Back from the end. A feature that changes at a state has its new value there and in all that follow.
-        let step = (self.rates.alpha / self.most_active).min(self.rates.share / squares.max(1.0));
-        let mut target = reward;
-        let mut after = reward;
-        let mut errors = 0.0;
-        let mut next = changes.iter().rev().peekable();
-        for state in (0..*n_states).rev() {
-            let value = values[state as usize];
-            if state + 1 < *n_states {
-                target = self.rates.gamma
-                    * ((1.0 - self.rates.lambda) * after + self.rates.lambda * target);
-                after = value;
-            }
-            errors += target - value;
-            while let Some(change) = next.next_if(|change| change.state == state) {
-                theta[change.feature as usize] += step * change.by * errors;
-            }
-        }
     }
 }
 

@@ -19,9 +19,9 @@ use agon_insight::heuristic::{ActionHeuristic, Options};
 
 use super::{Facts, StateView, Technique};
 use crate::account::{HeuristicAccount, TechniqueAccount};
-use crate::evaluators::rules_policy::{Cost, RulesPolicy};
 use crate::limits::Stopwatch;
 use crate::params::{HeuristicTree, HeuristicUse, Params};
+use crate::techniques::rules_policy::{Cost, RulesPolicy};
 use crate::tree::{NodeId, Tree};
 use crate::value::Count;
 

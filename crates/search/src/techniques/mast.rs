@@ -15,8 +15,8 @@ use agon_engine::{Game, MoveId, RoleId};
 
 use super::{Facts, Technique};
 use crate::account::{MastAccount, TechniqueAccount};
+use crate::lane_policy::LanePolicy;
 use crate::params::{Params, PlayoutKind};
-use crate::policy::LanePolicy;
 use crate::simulation::Simulation;
 use crate::tree::Tree;
 
@@ -157,7 +157,8 @@ impl Technique for Mast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{PlayoutPolicy, Rule};
+    use crate::lane_policy::Rule;
+    use crate::policy::{PlayoutPolicy, for_lanes};
     use crate::random::Random;
     use crate::techniques::fast::Fast;
     use crate::techniques::{StateView, Techniques};
@@ -236,7 +237,7 @@ mod tests {
             moves: true,
             ..LanesOptions::default()
         });
-        let policy = LanePolicy::new(&techniques, &n_moves).expect("there is one");
+        let policy = for_lanes(&techniques, &n_moves).expect("there is one");
         lanes.set_choosing(&policy.into_choosing(Rule::new(&params), &mut random));
         let mut walker = Walker::new(&game);
         let mut worst = [0.0_f64; 2];

@@ -14,6 +14,7 @@ pub(crate) mod mast;
 pub(crate) mod nst;
 pub(crate) mod puct;
 pub(crate) mod rave;
+pub(crate) mod rules_policy;
 pub(crate) mod urgency;
 
 use std::time::Duration;
@@ -27,8 +28,8 @@ use self::mast::Mast;
 use self::nst::Nst;
 use self::rave::Rave;
 use crate::account::TechniqueAccount;
+use crate::lane_policy::LanePolicy;
 use crate::params::Params;
-use crate::policy::LanePolicy;
 use crate::simulation::{Results, Simulation};
 use crate::tree::{NodeId, Tree};
 

@@ -1,5 +1,6 @@
 //! What FAST learns of small boards, beside numbers by hand.
 
+use super::learned::Rates;
 use super::*;
 use crate::policy::PlayoutPolicy;
 use crate::random::Random;

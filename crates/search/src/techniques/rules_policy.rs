@@ -260,8 +260,9 @@ mod tests {
     use agon_engine::{Game, Goal, JointMove};
 
     use super::*;
+    use crate::lane_policy::Rule;
     use crate::params::Params;
-    use crate::policy::{LanePolicy, PlayoutPolicy, Rule};
+    use crate::policy::{PlayoutPolicy, for_lanes};
     use crate::random::Random;
     use crate::techniques::heuristic::Heuristic;
     use crate::techniques::mast::Mast;
@@ -414,7 +415,7 @@ mod tests {
                 );
             }
             // All at once.
-            let policy = LanePolicy::new(&techniques, &n_moves).expect("there is one");
+            let policy = for_lanes(&techniques, &n_moves).expect("there is one");
             rules.learn(&policy.into_choosing(Rule::new(&params), &mut random));
             let options = LanesOptions {
                 seed: 4,
