@@ -34,8 +34,11 @@ pub(crate) fn run(folder: &Path, args: &[&str]) -> Output {
 pub(crate) fn play(folder: &Path, game: &str, players: &[&str], more: &[&str]) -> MatchRecord {
     let mut args = vec!["match", game];
     args.extend_from_slice(players);
-    args.extend(["--play-clock", "1", "--quiet", "--record", "match.json"]);
+    args.extend(["--quiet", "--record", "match.json"]);
     args.extend_from_slice(more);
+    if !more.contains(&"--play-clock") {
+        args.extend(["--play-clock", "1"]);
+    }
     if !more.contains(&"--start-clock") {
         args.extend(["--start-clock", "2"]);
     }
