@@ -290,6 +290,7 @@ fn a_game_that_cannot_go_on_is_not_good() {
         a has no legal move after 1 step
         role  player  goal  faults
         a     legal      -       0
+        no goals: the match did not reach a terminal state
     "#]]
     .assert_eq(&String::from_utf8_lossy(&output.stdout));
 }
