@@ -94,13 +94,13 @@
 //! let x = game.find_role("x").unwrap();
 //! let mut bot = Preset::parse("agon")?.bot(&game, 1);
 //! let decision = bot.think(&machine.state(), x, &Limits::playouts(1000), &mut |_| {});
-//! assert_eq!(game.move_text(x, decision.of), "(mark 3 1)");
+//! assert_eq!(game.move_text(x, decision.mv), "(mark 3 1)");
 //!
 //! // With a clock, and with reports on the way.
 //! let limits = Limits::time(Duration::from_millis(100));
 //! let mut watch = |report: &agon::search::Report| println!("{} playouts", report.playouts);
 //! let decision = bot.think(game.initial_state(), x, &limits, &mut watch);
-//! println!("{} expects {:?}", game.move_text(x, decision.of), decision.report.value);
+//! println!("{} expects {:?}", game.move_text(x, decision.mv), decision.report.value);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -447,6 +447,7 @@ fn a_person_in_a_match() {
             role   player  goal  faults
             Left   human      -       0
             Right  legal      -       0
+            no goals: the match did not reach a terminal state
         "#]],
     );
 }
@@ -504,7 +505,7 @@ fn a_record_is_replayed_and_verified() {
     .assert_eq(&shown);
     expect![[r#"
         exit 0
-        {"file":"m.json","valid":true,"error":null,"steps":3,"completed":true,"goals":[100,0],"verified":[{"role":"Left","player":"mc","moves":3,"difference":null,"skipped":null},{"role":"Right","player":"random","moves":3,"difference":null,"skipped":null}]}
+        {"file":"m.json","valid":true,"error":null,"steps":3,"completed":true,"goals":[100,0],"verified":[{"role":"Left","player":"mc","moves":3,"difference":null,"skipped":null,"refused":false},{"role":"Right","player":"random","moves":3,"difference":null,"skipped":null,"refused":false}]}
     "#]].assert_eq(&agon(&["replay", "m.json", "--verify", "--json"]));
 
     // Another move, another result, another budget.

@@ -70,7 +70,6 @@ fn report_writes_only_into_its_store() {
     for file in [
         "foreign.sqlite",
         "notes.txt",
-        "void.sqlite",
         "cut.sqlite",
         "folder.d",
         "absent",
@@ -80,8 +79,12 @@ fn report_writes_only_into_its_store() {
     for file in ["foreign.sqlite", "notes.txt", "cut.sqlite", "folder.d"] {
         check_refused(&folder, file, &["--import", "own.sqlite"]);
     }
-    let output = run(&folder, &["report", "own.sqlite"]);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for file in ["own.sqlite", "void.sqlite"] {
+        let output = run(&folder, &["report", file]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    let void = fs::read(folder.join("void.sqlite")).expect("it is there");
+    assert!(void.is_empty(), "nothing is written into it");
     let output = run(&folder, &["report", "new.sqlite", "--import", "own.sqlite"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }

@@ -139,20 +139,20 @@ fn open(path: &Path, may_be_new: bool) -> anyhow::Result<Store> {
         );
     }
     // What is not a store is only read; results can be added to a store alone.
-    if path.exists() && !is_database(path)? {
-        if may_be_new && !is_empty(path)? {
-            bail!(
-                "{} is not a store: --import adds results to a store",
-                path.display()
-            );
-        }
-        if !may_be_new && is_empty(path)? {
-            bail!("{} is empty, not a store of results", path.display());
-        }
+    let is_other = path.exists() && !is_database(path)?;
+    if is_other && may_be_new && !is_empty(path)? {
+        bail!(
+            "{} is not a store: --import adds results to a store",
+            path.display()
+        );
     }
-    if path.exists() && !may_be_new && !is_database(path)? {
-        let results = read_results(path)?;
+    if is_other && !may_be_new {
         let mut store = Store::in_memory()?;
+        // A tournament that was killed before it wrote anything leaves an empty file.
+        if is_empty(path)? {
+            return Ok(store);
+        }
+        let results = read_results(path)?;
         store.import(&results)?;
         return Ok(store);
     }
