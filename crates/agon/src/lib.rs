@@ -126,7 +126,7 @@
 //!         machine.load(state);
 //!         let mv = *machine.legal_moves(role).last().unwrap();
 //!         let report = Report { playouts: 0, transitions: 0, time: Duration::ZERO, value: None, moves: vec![], stop: None };
-//!         Decision { of: mv, report }
+//!         Decision { mv, report }
 //!     }
 //!     fn played(&mut self, _: &JointMove, _: &State) {}
 //! }

@@ -1,23 +1,16 @@
 //! The positions of `tactics/*.toml` are what they claim to be.
 //!
-//! Every position is played to, and its right moves are legal. Claims are proven anew by full-width search: those of at
-//! most three plies completely, longer ones as far as they take few steps. `AGON_TACTICS=1`, as in `.ci/long`, proves all
-//! of them; a release build takes minutes for that.
+//! Every position is played to, its right moves are legal, and its claim is proven anew by full-width search. A proof that
+//! takes too many steps is a fault, too.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::thread;
 
 use agon_engine::Game;
-use agon_games::tactics::prove::Unproven;
-use agon_games::tactics::{Claim, Flaw, Position, Tactics, read, tactics};
+use agon_games::tactics::{Position, Tactics, read, tactics};
 
-/// Proofs of so many plies are always made.
-const SHORT: u32 = 3;
-/// Steps of the engine for a longer proof, unless all are wanted.
-const FEW_STEPS: u64 = 5_000;
-/// More than any proof takes.
-const MOST_STEPS: u64 = 1_000_000_000;
+/// Steps of the engine for one proof.
+const MOST_STEPS: u64 = 20_000_000;
 
 #[test]
 fn there_are_many_positions_of_many_games() {
@@ -41,13 +34,12 @@ fn there_are_many_positions_of_many_games() {
 
 #[test]
 fn every_claim_is_proven() {
-    let is_thorough = env::var_os("AGON_TACTICS").is_some();
     let all = tactics();
     let flaws: Vec<String> = thread::scope(|scope| {
         let (first, second) = all.split_at(all.len() / 2);
         let threads = [first, second].map(|half| {
             scope.spawn(move || {
-                let flaws = half.iter().map(|tactics| flaws(tactics, is_thorough));
+                let flaws = half.iter().map(flaws);
                 flaws.collect::<Vec<_>>().concat()
             })
         });
@@ -58,18 +50,11 @@ fn every_claim_is_proven() {
 }
 
 /// What is wrong with the positions of a game.
-fn flaws(tactics: &Tactics, is_thorough: bool) -> Vec<String> {
+fn flaws(tactics: &Tactics) -> Vec<String> {
     let game = agon_games::load(&tactics.game).expect("the game is built in");
     let flaw = |position: &Position| {
-        let is_short = position.plies <= SHORT && position.claim != Claim::Material;
-        let most = match is_short || is_thorough {
-            true => MOST_STEPS,
-            false => FEW_STEPS,
-        };
-        match position.verify(&game, tactics, most) {
-            Ok(()) | Err(Flaw::Unproven(Unproven::TooLong)) => None,
-            Err(flaw) => Some(format!("{} {}: {flaw}", tactics.game, position.name)),
-        }
+        let flaw = position.verify(&game, tactics, MOST_STEPS).err()?;
+        Some(format!("{} {}: {flaw}", tactics.game, position.name))
     };
     tactics.positions.iter().filter_map(flaw).collect()
 }
