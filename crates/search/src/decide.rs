@@ -166,21 +166,22 @@ fn highest(
     candidates[random.below(candidates.len() as u32) as usize].mv
 }
 
-/// The moves that were tried.
+/// The moves that were tried, or are proven.
 fn candidates(searcher: &Searcher, root: NodeId, role: usize) -> Vec<Candidate> {
     let tree = &searcher.tree;
     let edges = tree.edges(root, role).iter().enumerate();
-    let tried = edges.filter(|(_, edge)| edge.visits > 0);
-    tried
-        .map(|(slot, edge)| {
+    edges
+        .filter_map(|(slot, edge)| {
             let bounds = searcher.solver.bounds_of(tree, root, role, slot);
             let value = value(searcher, root, role, slot);
-            Candidate {
+            // What is proven need not be tried.
+            let is_known = edge.visits > 0 || bounds.is_exact();
+            is_known.then(|| Candidate {
                 mv: tree.legal(root, role, slot),
                 visits: edge.visits,
                 value: value.clamp(bounds.low_value(), bounds.high_value()),
                 bounds,
-            }
+            })
         })
         .collect()
 }
@@ -240,6 +241,9 @@ fn untried(searcher: &Searcher, root: NodeId, role: usize, random: &mut Random) 
 /// Each as likely as it was visited.
 fn drawn(candidates: &[Candidate], random: &mut Random) -> MoveId {
     let n: u32 = candidates.iter().map(|one| one.visits).sum();
+    if n == 0 {
+        return candidates[random.below(candidates.len() as u32) as usize].mv;
+    }
     let mut left = random.below(n);
     for one in candidates {
         if left < one.visits {

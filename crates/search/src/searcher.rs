@@ -33,9 +33,10 @@ mod back_up;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::{Game, MoveId, RoleId, State};
+use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 
-use crate::evaluators::PolicyUpdate;
+use crate::bounds::Bounds;
+use crate::evaluators::{PolicyUpdate, weigh};
 use crate::lane_policy::Rule;
 use crate::limits::{Meter, Stopwatch};
 use crate::params::{HeuristicUse, Params, RaveKind, Values};
@@ -232,6 +233,45 @@ impl Searcher {
         let (root, _) = self.tree.get_or_insert(state.words(), depth, Some(&moves));
         self.root = Some(root);
         root
+    }
+
+    /// Looks at all moves of the one role that chooses at the root: ends of the match become nodes, so that a win at once is
+    /// never missed for a longer one. Returns the number of states that were looked at.
+    pub(crate) fn look_ahead(&mut self, walker: &mut Walker) -> u64 {
+        let mover = self.root.and_then(|root| self.tree.mover(root));
+        let (Some(root), Some(mover)) = (self.root, mover.filter(|_| self.params.solver)) else {
+            return 0;
+        };
+        let words = self.tree.state(root).to_vec();
+        let depth = self.tree.node(root).depth + 1;
+        let moves: Vec<MoveId> = self.tree.legal_moves(root, mover).collect();
+        let mut joint: Vec<MoveId> = (0..self.n_roles())
+            .map(|role| self.tree.legal(root, role, 0))
+            .collect();
+        let mut slots = vec![0; self.n_roles()];
+        for &mv in &moves {
+            joint[mover] = mv;
+            walker.load_words(&words);
+            walker.advance(&JointMove::new(joint.iter().copied()));
+            if !walker.is_terminal() || self.tree.child_by(root, &joint) != NodeId::NONE {
+                continue;
+            }
+            let mut worth: Vec<f64> = RoleId::all(self.n_roles())
+                .map(|role| f64::from(walker.goal(role).map_or(0, Goal::value)))
+                .collect();
+            weigh(self.params.values, &mut worth);
+            let mut legal = self.tree.legal_moves(root, mover);
+            let slot = legal.position(|legal| legal == mv).unwrap_or(0);
+            drop(legal);
+            slots[mover] = self.tree.try_move(root, mover, slot) as u32;
+            let (end, _) = self.tree.get_or_insert(walker.words(), depth, None);
+            for (role, &worth) in worth.iter().enumerate() {
+                self.tree.set_bounds(end, role, Bounds::exactly(worth));
+            }
+            self.tree.link(root, &slots, end);
+        }
+        self.solver.update(&mut self.tree, root);
+        moves.len() as u64
     }
 
     /// Forgets the tree.

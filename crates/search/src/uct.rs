@@ -83,6 +83,14 @@ impl UctBot {
         }
     }
 
+    /// Looks at all moves of the root, where states are quick to look at and not counted.
+    fn look_ahead(&mut self, limits: &Limits, meter: &mut Meter<'_>) {
+        if limits.transitions.is_none() && self.searcher.game.grounded().is_some() {
+            let n_states = self.searcher.look_ahead(&mut self.walker);
+            meter.count_transitions(n_states);
+        }
+    }
+
     /// Shows natural simulations to early cutoffs, in the lanes where the game has them.
     fn watch(&mut self, state: &State, role: RoleId, limits: &Limits, meter: &mut Meter<'_>) {
         let n_wanted = match &self.searcher.techniques.cutoff {
@@ -190,6 +198,7 @@ impl Bot for UctBot {
             return Decision::at_once(*only, &meter, StopReason::OnlyMove);
         }
         self.come_to(state);
+        self.look_ahead(limits, &mut meter);
         self.watch(state, role, limits, &mut meter);
         let mut listener = Listener::new(watch);
         let stop = self.simulate(role, limits, &mut meter, &mut listener);
