@@ -268,7 +268,7 @@ fn a_simultaneous_game_and_a_puzzle_of_ones_own() {
         lamp.kif: 10 playouts per move, 10 s to prepare, seed 2
           robot  agon
 
-          1  robot push            robot expects 100 by 1 playouts
+          1  robot push            robot expects 100 by 0 playouts
 
         over after 1 step
         role   player  goal  faults

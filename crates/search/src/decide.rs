@@ -70,11 +70,19 @@ impl Decider {
             .collect();
         let best = moves.first().filter(|best| best.visits > 0);
         let line = searcher.best_line.get().filter(|_| searcher.is_puzzle());
+        let bounds = searcher
+            .root
+            .map(|root| searcher.tree.bounds(root, role.idx()));
+        let proven = bounds.filter(|bounds| bounds.is_exact());
+        let proven = proven.map(Bounds::low_value);
         Report {
             playouts: meter.n_playouts(),
             transitions: meter.n_transitions(),
             time: meter.elapsed(),
-            value: line.map(|(value, _)| value).or(best.map(|best| best.mean)),
+            value: line
+                .map(|(value, _)| value)
+                .or(best.map(|best| best.mean))
+                .or(proven),
             moves,
             stop,
         }
@@ -305,7 +313,7 @@ fn moves(searcher: &Searcher, root: NodeId, role: usize) -> Vec<MoveAccount> {
         let (low, high) = account.bounds;
         let value = account.value.clamp(low, high);
         (
-            account.visits > 0,
+            account.visits > 0 || low == high,
             if low == high { low } else { value },
             account.visits,
         )

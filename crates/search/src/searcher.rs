@@ -260,6 +260,9 @@ impl Searcher {
                 .map(|role| f64::from(walker.goal(role).map_or(0, Goal::value)))
                 .collect();
             weigh(self.params.values, &mut worth);
+            if self.is_puzzle() {
+                self.best_line.offer(worth[0], &[mv]);
+            }
             let mut legal = self.tree.legal_moves(root, mover);
             let slot = legal.position(|legal| legal == mv).unwrap_or(0);
             drop(legal);
