@@ -36,7 +36,7 @@ const NODES_PER_LEAF: u64 = 8;
 const HEAVY_NODES_PER_LEAF: u64 = 2;
 /// Fewer leaves in flight than this are faster one by one, and a heavy game always has this number.
 const LEAST_LEAVES: u64 = 16;
-const HEAVY_LEAVES: u64 = 64;
+const HEAVY_LEAVES: u64 = 256;
 /// Fewer playouts than this are faster one by one.
 const LEAST_PLAYOUTS: u64 = 16;
 /// Where playouts are counted, one in this many of all may be in flight.
