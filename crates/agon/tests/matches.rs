@@ -316,7 +316,7 @@ fn wrong_calls_are_told() {
         "#]],
     );
     check(
-        "knob",
+        "parameter",
         &["tic_tac_toe", "mc:depth=3"],
         expect![[r#"
             exit 2

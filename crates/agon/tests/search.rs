@@ -218,7 +218,7 @@ fn what_search_cannot_do_it_says() {
         ),
         (
             &["search", "tic_tac_toe", "--player", "agon:rave=2"],
-            "`2` is no value of `rave`",
+            "`2` is not a value of `rave`",
         ),
     ] {
         let output = run(&folder, args);

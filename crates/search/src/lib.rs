@@ -80,8 +80,8 @@ pub use decision::Decision;
 pub use limits::{Limits, Meter, StopReason};
 pub use match_loop::{MatchEnd, MatchOutcome, Turn, play_match};
 pub use params::{
-    Backup, EvaluatorKind, FastKind, FinalMove, HeuristicTree, HeuristicUse, Knob, MastChoice,
-    MastInTree, ParamError, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous,
+    Backup, EvaluatorKind, FastKind, FinalMove, HeuristicTree, HeuristicUse, MastChoice,
+    MastInTree, ParamError, ParamInfo, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous,
     UrgencyDiscount, Values,
 };
 pub use preset::{PRESETS, Preset, PresetError, PresetInfo};

@@ -1,7 +1,7 @@
-//! Every knob of the bots, declared once.
+//! Every parameter of the bots, declared once.
 //!
 //! Field, default, range check, `name=value` reading, and the list for people all come from one line each; so do the words
-//! that some knobs are set to. A knob says where it comes from:
+//! that some parameters are set to. A parameter says where it comes from:
 //!
 //! - Ary: Méhat and Cazenave 2008, Monte-Carlo Tree Search for General Game Playing
 //! - CadiaPlayer: Finnsson and Björnsson 2008 and 2011, and the program of 2012
@@ -14,9 +14,9 @@ use thiserror::Error;
 
 use crate::value::{Allowed, Count, Value, YES_OR_NO};
 
-/// What is known of a knob without its value.
+/// What is known of a parameter without its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Knob {
+pub struct ParamInfo {
     /// Its name.
     pub name: &'static str,
     /// The type of its values.
@@ -29,16 +29,16 @@ pub struct Knob {
     pub about: &'static str,
 }
 
-/// Why a knob cannot be set.
+/// Why a parameter cannot be set.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ParamError {
-    /// No knob has this name.
+    /// No parameter has this name.
     #[error("there is no parameter `{0}`; `agon params` lists them all")]
     Unknown(String),
-    /// The text is no value of its type.
-    #[error("`{value}` is no value of `{name}`, which is a {kind}: {range}")]
+    /// The text is not a value of its type.
+    #[error("`{value}` is not a value of `{name}`, which is a {kind}: {range}")]
     Malformed {
-        /// The knob.
+        /// The parameter.
         name: &'static str,
         /// The text.
         value: String,
@@ -50,7 +50,7 @@ pub enum ParamError {
     /// The value is out of range.
     #[error("{name}={value} is out of range: {range}")]
     OutOfRange {
-        /// The knob.
+        /// The parameter.
         name: &'static str,
         /// The text.
         value: String,
@@ -62,7 +62,7 @@ pub enum ParamError {
 macro_rules! params {
     (
         words { $($(#[doc = $word_about:literal])+ $words:ident { $($(#[doc = $one_about:literal])+ $one:ident,)+ })+ }
-        knobs { $($(#[doc = $about:literal])+ $name:ident: $kind:ty = $default:expr, in $range:expr;)+ }
+        parameters { $($(#[doc = $about:literal])+ $name:ident: $kind:ty = $default:expr, in $range:expr;)+ }
     ) => {
         $(
             $(#[doc = $word_about])+
@@ -88,7 +88,7 @@ macro_rules! params {
             }
         )+
 
-        /// A value for every knob.
+        /// A value for every parameter.
         #[derive(Clone, PartialEq, Debug)]
         pub struct Params {
             $($(#[doc = $about])+ pub $name: $kind,)+
@@ -101,10 +101,10 @@ macro_rules! params {
         }
 
         impl Params {
-            /// Every knob, in order.
+            /// Every parameter, in order.
             #[must_use]
-            pub fn knobs() -> Vec<Knob> {
-                vec![$(Knob {
+            pub fn parameters() -> Vec<ParamInfo> {
+                vec![$(ParamInfo {
                     name: stringify!($name),
                     kind: <$kind as Value>::kind(),
                     default: Value::text(&{ let default: $kind = $default; default }),
@@ -113,10 +113,10 @@ macro_rules! params {
                 },)+]
             }
 
-            /// Sets a knob from text.
+            /// Sets a parameter from text.
             ///
             /// # Errors
-            /// If there is no such knob, or it may not have this value.
+            /// If there is no such parameter, or it may not have this value.
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
                 match name {
                     $(stringify!($name) => {
@@ -127,7 +127,7 @@ macro_rules! params {
                 Ok(())
             }
 
-            /// Every knob with its value, in order.
+            /// Every parameter with its value, in order.
             #[must_use]
             pub fn values(&self) -> Vec<(&'static str, String)> {
                 vec![$((stringify!($name), Value::text(&self.$name)),)+]
@@ -251,7 +251,7 @@ params! {
             None,
         }
     }
-    knobs {
+    parameters {
         /// Weight of exploration in UCT, on goals of 0 to 100; 0 is greedy (CadiaPlayer 40, Ary 50).
         exploration: f64 = 40.0, in 0.0..=1000.0;
         /// What a simulation is worth: the own goal (Ary), or the difference of goals with two roles (CadiaPlayer).
@@ -377,18 +377,18 @@ mod tests {
 
     #[test]
     fn a_knob_is_declared_once_and_known_everywhere() {
-        let knob = Params::knobs().remove(0);
+        let parameter = Params::parameters().remove(0);
         assert_eq!(
-            (knob.name, knob.kind, knob.default.as_str()),
+            (parameter.name, parameter.kind, parameter.default.as_str()),
             ("exploration", "f64", "40")
         );
-        assert_eq!(knob.range, "0.0..=1000.0");
-        assert!(knob.about.starts_with("Weight of exploration"));
+        assert_eq!(parameter.range, "0.0..=1000.0");
+        assert!(parameter.about.starts_with("Weight of exploration"));
         let values = Params::default().values();
         assert_eq!(values[0], ("exploration", "40".to_owned()));
         assert_eq!(values[1], ("values", "difference".to_owned()));
-        let knobs = Params::knobs();
-        let mut names: Vec<&str> = knobs.iter().map(|knob| knob.name).collect();
+        let parameters = Params::parameters();
+        let mut names: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
         assert_eq!(names.len(), values.len());
         names.sort_unstable();
         names.dedup();
@@ -421,11 +421,11 @@ mod tests {
         );
         assert_eq!(
             set(&mut params, "most_steps", "many"),
-            "`many` is no value of `most_steps`, which is a u32: 1..=100000000"
+            "`many` is not a value of `most_steps`, which is a u32: 1..=100000000"
         );
         assert_eq!(
             set(&mut params, "rave", "gravy"),
-            "`gravy` is no value of `rave`, which is a word: off|rave|grave|amaf"
+            "`gravy` is not a value of `rave`, which is a word: off|rave|grave|amaf"
         );
         assert_eq!(
             set(&mut params, "most_steps", "0"),
@@ -433,7 +433,7 @@ mod tests {
         );
         assert_eq!(
             set(&mut params, "discount", "NaN"),
-            "`NaN` is no value of `discount`, which is a f64: 0.5..=1.0"
+            "`NaN` is not a value of `discount`, which is a f64: 0.5..=1.0"
         );
         assert_eq!(params.most_steps, 50);
     }

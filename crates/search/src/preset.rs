@@ -1,8 +1,8 @@
-//! Players by their names: a bot with values for its knobs, those of a published player or our own.
+//! Players by their names: a bot with values for its parameters, those of a published player or our own.
 //!
 //! In: `cadia-2008` or `cadia-2008:exploration=50`. Out: a [`Preset`], which makes bots.
 //!
-//! The list below says of each player how it differs from the defaults of the knobs, which are CadiaPlayer's of 2007. What a
+//! The list below says of each player how it differs from the defaults of the parameters, which are CadiaPlayer's of 2007. What a
 //! paper says rules; where it is silent, the program of its authors does.
 
 use std::fmt;
@@ -16,12 +16,12 @@ use crate::bot::Bot;
 use crate::bots;
 use crate::params::{ParamError, Params};
 
-/// A named bot with values for its knobs.
+/// A named bot with values for its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Preset {
     /// Its name, without what was set by hand.
     pub name: &'static str,
-    /// Its knobs.
+    /// Its parameters.
     pub params: Params,
     /// Which algorithm it is.
     bot: &'static str,
@@ -36,7 +36,7 @@ pub struct PresetInfo {
     pub name: &'static str,
     /// Which algorithm it is.
     pub bot: &'static str,
-    /// The knobs that differ from their defaults, with their values.
+    /// The parameters that differ from their defaults, with their values.
     pub set: &'static [(&'static str, &'static str)],
     /// What it is, and where it comes from.
     pub about: &'static str,
@@ -299,7 +299,7 @@ pub enum PresetError {
     /// It is followed by something that is not `key=value`.
     #[error("`{0}` is not of the form key=value")]
     Override(String),
-    /// A knob cannot be set.
+    /// A parameter cannot be set.
     #[error(transparent)]
     Param(#[from] ParamError),
 }
@@ -311,7 +311,7 @@ impl Preset {
     /// Reads `name` or `name:key=value,key=value`.
     ///
     /// # Errors
-    /// If there is no such preset, or a knob cannot be set like that.
+    /// If there is no such preset, or a parameter cannot be set like that.
     pub fn parse(text: &str) -> Result<Preset, PresetError> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let known = PRESETS.iter().find(|known| known.name == name);
@@ -382,7 +382,7 @@ impl fmt::Display for Preset {
 mod tests {
     use super::*;
 
-    /// The preset of a text with the knobs that are not at their defaults, or what is wrong with it.
+    /// The preset of a text with the parameters that are not at their defaults, or what is wrong with it.
     fn check(text: &str, expected: &str) {
         let shown = match Preset::parse(text) {
             Ok(preset) => {
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn every_preset_can_be_made() {
         for known in PRESETS {
-            let preset = Preset::parse(known.name).expect("its knobs exist");
+            let preset = Preset::parse(known.name).expect("its parameters exist");
             let is_bot = preset.bot == AUTO || bots::NAMES.contains(&preset.bot);
             assert!(is_bot, "{} is a bot", known.name);
             assert!(known.about.ends_with('.'));

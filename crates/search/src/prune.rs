@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::tree::{Edge, NodeId, Tree, hash_of};
+use crate::tree::{Edge, NodeId, Tree};
 
 /// This share of the memory limit stays in use after trimming.
 const KEPT_SHARE: f64 = 0.6;
@@ -169,19 +169,7 @@ impl Tree {
                 self.joints.insert(key, child);
             }
         }
-        self.table.clear();
-        if self.options.merges {
-            let Tree {
-                nodes,
-                words,
-                table,
-                ..
-            } = self;
-            for id in (0..nodes.len() as u32).map(NodeId) {
-                let hash = hash_of(nodes, words, id);
-                table.insert_unique(hash, id, |id| hash_of(nodes, words, *id));
-            }
-        }
+        self.enter_all();
     }
 
     /// Statistics of moves made later that nothing was added to.

@@ -17,7 +17,7 @@ pub(crate) struct BestLine {
 impl BestLine {
     /// What it is worth and how it begins, if there is one.
     pub(crate) fn get(&self) -> Option<(f64, MoveId)> {
-        self.moves.front().map(|&of| (self.value, of))
+        self.moves.front().map(|&mv| (self.value, mv))
     }
 
     /// Its moves.
@@ -35,8 +35,8 @@ impl BestLine {
     }
 
     /// The match went on by this move.
-    pub(crate) fn follow(&mut self, of: MoveId) {
-        if self.moves.pop_front() != Some(of) {
+    pub(crate) fn follow(&mut self, mv: MoveId) {
+        if self.moves.pop_front() != Some(mv) {
             self.moves.clear();
         }
     }

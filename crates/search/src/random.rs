@@ -21,11 +21,11 @@ impl Random {
     }
 
     /// One of these, uniformly; none of none.
-    pub fn pick<T: Copy>(&mut self, of: &[T]) -> Option<T> {
-        match of {
+    pub fn pick<T: Copy>(&mut self, mv: &[T]) -> Option<T> {
+        match mv {
             [] => None,
             [only] => Some(*only),
-            _ => Some(of[self.below(of.len() as u32) as usize]),
+            _ => Some(mv[self.below(mv.len() as u32) as usize]),
         }
     }
 
@@ -78,8 +78,8 @@ mod tests {
         assert_eq!(random.pick::<u8>(&[]), None);
         let mut counts = [0_u32; 3];
         for _ in 0..3000 {
-            let of = random.pick_bit(&[0, 1 << 63, 0b101]);
-            counts[match of.expect("there are three").0 {
+            let mv = random.pick_bit(&[0, 1 << 63, 0b101]);
+            counts[match mv.expect("there are three").0 {
                 127 => 0,
                 128 => 1,
                 _ => 2,

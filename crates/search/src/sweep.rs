@@ -134,9 +134,9 @@ impl Sweep {
         self.walker.load(state);
         let moves = self.walker.legal_moves(role).to_vec();
         let mut found = None;
-        for of in moves {
+        for mv in moves {
             self.walker.load(&self.level[self.n_expanded].state);
-            self.joint.moves_mut()[0] = of;
+            self.joint.moves_mut()[0] = mv;
             self.walker.advance(&self.joint);
             meter.count_transition();
             let goal = self.walker.goal(role).map_or(0, Goal::value);
@@ -144,7 +144,7 @@ impl Sweep {
                 let value = f64::from(goal);
                 if self.best.is_none_or(|best| value > best) {
                     self.best = Some(value);
-                    found = Some((value, self.line(step, of)));
+                    found = Some((value, self.line(step, mv)));
                 }
                 continue;
             }
@@ -159,7 +159,7 @@ impl Sweep {
                     step: self.steps.len() as u32,
                     rank: (goal, n_moves, self.random.below(u32::MAX)),
                 });
-                self.steps.push((step, of));
+                self.steps.push((step, mv));
             }
         }
         found
@@ -169,8 +169,8 @@ impl Sweep {
     fn line(&self, mut step: u32, last: MoveId) -> Vec<MoveId> {
         let mut line = vec![last];
         while step != ROOT {
-            let (before, of) = self.steps[step as usize];
-            line.push(of);
+            let (before, mv) = self.steps[step as usize];
+            line.push(mv);
             step = before;
         }
         line.reverse();
@@ -241,7 +241,7 @@ mod tests {
         let (value, line) = lines.last().expect("there is an end");
         let words: String = line
             .iter()
-            .map(|&of| game.move_text(RoleId(0), of))
+            .map(|&mv| game.move_text(RoleId(0), mv))
             .collect();
         assert_eq!((*value, words.as_str()), (100.0, "rllrlrrlrl"));
         let account = sweep.account();

@@ -478,6 +478,12 @@ impl Tree {
             }
         }
         self.nodes[node.idx()].mover = mover.unwrap_or(0);
+        self.enter(node, hash);
+        (node, true)
+    }
+
+    /// Enters a node into the table of states, if equal states are merged.
+    fn enter(&mut self, node: NodeId, hash: u64) {
         if self.options.merges {
             let Tree {
                 nodes,
@@ -487,7 +493,15 @@ impl Tree {
             } = self;
             table.insert_unique(hash, node, |id| hash_of(nodes, words, *id));
         }
-        (node, true)
+    }
+
+    /// Enters all nodes into the table of states anew.
+    pub(super) fn enter_all(&mut self) {
+        self.table.clear();
+        for node in self.ids() {
+            let hash = hash_of(&self.nodes, &self.words, node);
+            self.enter(node, hash);
+        }
     }
 
     /// The legal moves of the next role of the last node.
@@ -527,7 +541,7 @@ fn hash(words: &[u64], depth: u32) -> u64 {
         .fold(mix(start), |hash, &word| mix(hash ^ word))
 }
 
-pub(super) fn hash_of(nodes: &[Node], words: &[u64], id: NodeId) -> u64 {
+fn hash_of(nodes: &[Node], words: &[u64], id: NodeId) -> u64 {
     let node = &nodes[id.idx()];
     let words = &words[node.first_word as usize..(node.first_word + node.n_words) as usize];
     hash(words, node.depth)

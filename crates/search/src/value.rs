@@ -1,11 +1,11 @@
-//! Kinds of values of knobs: numbers, counts that may be left to the bot, yes or no, and one of a few words.
+//! Kinds of values of parameters: numbers, counts that may be left to the bot, yes or no, and one of a few words.
 //!
-//! Each kind reads and prints itself and says what it may be, so that a knob needs one line in `params`.
+//! Each kind reads and prints itself and says what it may be, so that a parameter needs one line in `params`.
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
-/// A value that a knob can have.
+/// A value that a parameter can have.
 pub(crate) trait Value: Sized {
     /// Its kind, for people.
     fn kind() -> &'static str;
@@ -15,7 +15,7 @@ pub(crate) trait Value: Sized {
     fn text(&self) -> String;
 }
 
-/// The values that a knob may have, out of all of its kind.
+/// The values that a parameter may have, out of all of its kind.
 pub(crate) trait Allowed<T> {
     /// Whether it may be this one.
     fn allows(&self, value: &T) -> bool;

@@ -106,7 +106,7 @@ fn after(game: &Game, moves: &[&str]) -> (State, RoleId) {
             match role == mover {
                 true => *legal
                     .iter()
-                    .find(|&&of| game.move_text(role, of) == text)
+                    .find(|&&mv| game.move_text(role, mv) == text)
                     .unwrap_or_else(|| panic!("{text} is legal")),
                 false => legal[0],
             }
@@ -132,10 +132,10 @@ fn check(sheet: &str, players: &[&str], n_playouts: u64, moves: &[&str], good: &
             let mut bot = bot(&game, player, seed);
             let limits = Limits::playouts(n_playouts);
             let decision = bot.think(&state, role, &limits, &mut unwatched);
-            let of = game.move_text(role, decision.mv);
+            let mv = game.move_text(role, decision.mv);
             assert!(
-                good.contains(&of.as_str()),
-                "{player}, seed {seed}: {of} after {moves:?}"
+                good.contains(&mv.as_str()),
+                "{player}, seed {seed}: {mv} after {moves:?}"
             );
         }
     }
@@ -259,7 +259,7 @@ fn what_is_proven_ends_the_search() {
     let bounds = decide(&[]);
     assert_eq!(bounds["(leave x 3)"].1, 100.0);
     let is_proven = bounds["(leave x 3)"].0 == 100.0;
-    let others = bounds.iter().filter(|(of, _)| *of != "(leave x 3)");
+    let others = bounds.iter().filter(|(mv, _)| *mv != "(leave x 3)");
     assert!(is_proven || others.clone().all(|(_, &bounds)| bounds == (0.0, 0.0)));
     // Even heaps are lost whatever one does.
     let bounds = decide(&["(leave x 3)"]);
@@ -378,10 +378,10 @@ fn tic_tac_toe_against_perfect_play_is_never_lost() {
                 let joint =
                     if machine.legal_moves(role).len() > 1 || answers(&game, &state).len() == 1 {
                         let limits = Limits::playouts(1500);
-                        let of = bot.think(&state, role, &limits, &mut unwatched).mv;
+                        let mv = bot.think(&state, role, &limits, &mut unwatched).mv;
                         let mut answers = answers(&game, &state).into_iter();
                         answers
-                            .find(|(joint, _)| joint.of(role) == of)
+                            .find(|(joint, _)| joint.of(role) == mv)
                             .expect("it is legal")
                             .0
                     } else {
@@ -420,11 +420,11 @@ fn story(game: &Arc<Game>, player: &str, limits: &Limits) -> String {
             account.techniques.retain(|part| part.name() != "heuristic");
             story.push_str(&format!("{account:?}\n"));
         }
-        let of = |other: RoleId| match other == role {
+        let mv = |other: RoleId| match other == role {
             true => decision.mv,
             false => machine.legal_moves(other)[0],
         };
-        let joint = JointMove::new(RoleId::all(game.n_roles()).map(of).collect::<Vec<_>>());
+        let joint = JointMove::new(RoleId::all(game.n_roles()).map(mv).collect::<Vec<_>>());
         machine.advance(&joint);
         bot.played(&joint, &machine.state());
     }
@@ -572,7 +572,7 @@ fn memory_is_kept_within_its_limit() {
         let tree = account.tree.expect("there is a tree");
         assert!(tree.bytes <= 1_000_000 && tree.nodes > 1000, "{tree:?}");
         assert!(tree.trims > 0);
-        let visits: u64 = account.roles[0].iter().map(|of| of.visits).sum();
+        let visits: u64 = account.roles[0].iter().map(|mv| mv.visits).sum();
         assert_eq!(visits, 15_000, "the root forgets nothing");
     }
 }
@@ -613,14 +613,14 @@ fn the_tree_is_kept_between_moves() {
             if role == RoleId(0) {
                 let _ = bot.think(&machine.state(), role, &limits, &mut unwatched);
             }
-            let of = game.find_move(role, text).expect("it is a move");
+            let mv = game.find_move(role, text).expect("it is a move");
             let wait = game
                 .find_move(RoleId(1 - role.0), "wait")
                 .expect("it is a move");
             let joint = if role == RoleId(0) {
-                [of, wait]
+                [mv, wait]
             } else {
-                [wait, of]
+                [wait, mv]
             };
             let joint = JointMove::new(joint);
             machine.advance(&joint);
@@ -633,7 +633,7 @@ fn the_tree_is_kept_between_moves() {
             &mut unwatched,
         );
         let account = bot.account().expect("there is a tree");
-        account.roles[0].iter().map(|of| of.visits).sum::<u64>()
+        account.roles[0].iter().map(|mv| mv.visits).sum::<u64>()
     };
     assert!(visits("cadia-2007") > 110);
     assert_eq!(visits("cadia-2007:keep_tree=no"), 100);

@@ -22,9 +22,9 @@ fn mover(game: &Game, machine: &mut dyn Machine) -> RoleId {
 }
 
 /// The joint move in which a role makes this move and nobody else has a choice.
-fn joint(game: &Game, machine: &mut dyn Machine, role: RoleId, of: MoveId) -> JointMove {
+fn joint(game: &Game, machine: &mut dyn Machine, role: RoleId, mv: MoveId) -> JointMove {
     let moves = RoleId::all(game.n_roles()).map(|other| match other == role {
-        true => of,
+        true => mv,
         false => machine.legal_moves(other)[0],
     });
     JointMove::new(moves.collect::<Vec<_>>())
@@ -36,13 +36,13 @@ fn after(game: &Game, moves: &[String]) -> State {
     for text in moves {
         let legal = RoleId::all(game.n_roles()).find_map(|role| {
             let moves = machine.legal_moves(role).to_vec();
-            let of = moves
+            let mv = moves
                 .into_iter()
-                .find(|&of| game.move_text(role, of) == *text);
-            of.map(|of| (role, of))
+                .find(|&mv| game.move_text(role, mv) == *text);
+            mv.map(|mv| (role, mv))
         });
-        let (role, of) = legal.unwrap_or_else(|| panic!("{text} is legal"));
-        let joint = joint(game, &mut *machine, role, of);
+        let (role, mv) = legal.unwrap_or_else(|| panic!("{text} is legal"));
+        let joint = joint(game, &mut *machine, role, mv);
         machine.advance(&joint);
     }
     machine.state()
@@ -86,11 +86,11 @@ fn children(
     machine.load(state);
     let moves = machine.legal_moves(role).to_vec();
     let mut children = Vec::new();
-    for of in moves {
+    for mv in moves {
         machine.load(state);
-        let joint = joint(game, machine, role, of);
+        let joint = joint(game, machine, role, mv);
         machine.advance(&joint);
-        children.push((of, machine.state()));
+        children.push((mv, machine.state()));
     }
     children
 }
@@ -108,11 +108,11 @@ fn check(game: &Arc<Game>, player: &str, n_playouts: u64, moves: &[String]) {
         let preset = Preset::parse(player).expect("it is a player");
         let mut bot = preset.bot(game, seed);
         let decision = bot.think(&state, role, &Limits::playouts(n_playouts), &mut |_| {});
-        let chosen = children.iter().find(|(of, _)| *of == decision.mv);
-        let (of, next) = chosen.expect("it is legal");
+        let chosen = children.iter().find(|(mv, _)| *mv == decision.mv);
+        let (mv, next) = chosen.expect("it is legal");
         let got = perfect(game, &mut *machine, next, &mut known);
-        let of = game.move_text(role, *of);
-        assert_eq!(got, value, "{player}, seed {seed}: {of} after {moves:?}");
+        let mv = game.move_text(role, *mv);
+        assert_eq!(got, value, "{player}, seed {seed}: {mv} after {moves:?}");
     }
 }
 
@@ -145,7 +145,7 @@ fn connect_four_is_played_out_perfectly() {
 fn nim_keeps_the_sum_at_nothing() {
     let game = sheet("nim");
     let take =
-        |heaps: &[&str]| -> Vec<String> { heaps.iter().map(|of| format!("(take {of})")).collect() };
+        |heaps: &[&str]| -> Vec<String> { heaps.iter().map(|mv| format!("(take {mv})")).collect() };
     for moves in [
         &["d 1"][..],
         &["c 2"],

@@ -54,14 +54,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match (args.presets, args.json) {
         (false, false) => params(&mut out)?,
         (false, true) => {
-            for knob in Params::knobs() {
+            for parameter in Params::parameters() {
                 let line = ParamLine {
-                    name: knob.name,
-                    group: &group(knob.name),
-                    kind: knob.kind,
-                    default: &knob.default,
-                    range: &knob.range,
-                    about: knob.about,
+                    name: parameter.name,
+                    group: &group(parameter.name),
+                    kind: parameter.kind,
+                    default: &parameter.default,
+                    range: &parameter.range,
+                    about: parameter.about,
                 };
                 writeln!(out, "{}", serde_json::to_string(&line)?)?;
             }
@@ -122,7 +122,7 @@ fn group(name: &str) -> String {
 }
 
 fn params(out: &mut impl Write) -> std::io::Result<()> {
-    let params = Params::knobs();
+    let params = Params::parameters();
     let mut titles: Vec<String> = GROUPS
         .iter()
         .map(|(title, _)| (*title).to_owned())

@@ -104,7 +104,7 @@ impl RulesPolicy {
         evaluator.load(words);
         self.single.clear();
         let values = legal(role.idx()).iter();
-        let values = values.map(|&of| evaluator.value(of) as f32);
+        let values = values.map(|&mv| evaluator.value(mv) as f32);
         self.single.extend(values);
         let highest = self.single.iter().copied().fold(f32::MIN, f32::max);
         for value in &mut self.single {
@@ -127,7 +127,7 @@ impl RulesPolicy {
             }
             let first = self.others.len();
             let (mut one, mut several) = (0, 0);
-            for (place, &of) in block.moves(other).iter().enumerate() {
+            for (place, &mv) in block.moves(other).iter().enumerate() {
                 let may = block.legal(other, place);
                 several |= one & may;
                 one |= may;
@@ -135,13 +135,13 @@ impl RulesPolicy {
                 let must = 0;
                 self.others.push(OtherMove {
                     role,
-                    of,
+                    of: mv,
                     may,
                     must,
                 });
             }
-            for of in &mut self.others[first..] {
-                of.must = of.may & !several;
+            for mv in &mut self.others[first..] {
+                mv.must = mv.may & !several;
             }
         }
         let of_lanes = (&self.holds[..], block.lanes());
@@ -166,8 +166,8 @@ impl RulesPolicy {
         let mut sums = [0.0; BLOCK];
         let scale = f32x8::splat(self.scale);
         let least = f32x8::splat(LEAST_EXPONENT);
-        for (&(of, legal), values) in self.moves.iter().zip(&mut self.values) {
-            let of_mast = weights.map_or(1.0, |weights| weights.get(role, of).weight);
+        for (&(mv, legal), values) in self.moves.iter().zip(&mut self.values) {
+            let of_mast = weights.map_or(1.0, |weights| weights.get(role, mv).weight);
             let of_mast = f32x8::splat(of_mast.max(LEAST_WEIGHT));
             for at in (0..BLOCK).step_by(WIDTH) {
                 let legal = (legal >> at) as u32 & ((1 << WIDTH) - 1);
@@ -219,10 +219,10 @@ impl BlockPolicy for RulesPolicy {
     fn choose(&mut self, block: &BlockView<'_>, role: RoleId, places: &mut [u32; BLOCK]) {
         self.moves.clear();
         self.places.clear();
-        for (place, &of) in block.moves(role).iter().enumerate() {
+        for (place, &mv) in block.moves(role).iter().enumerate() {
             let legal = block.legal(role, place) & block.lanes();
             if legal != 0 {
-                self.moves.push((of, legal));
+                self.moves.push((mv, legal));
                 self.places.push(place as u32);
             }
         }
@@ -284,7 +284,7 @@ mod tests {
             let roles = &game.grounded().expect("it grounds").program().roles;
             Sums {
                 goals: vec![[0.0; 2]; n_roles],
-                firsts: roles.iter().map(|of| vec![0.0; of.moves.len()]).collect(),
+                firsts: roles.iter().map(|mv| vec![0.0; mv.moves.len()]).collect(),
                 ..Sums::default()
             }
         }
@@ -352,13 +352,13 @@ mod tests {
             let rules = agon_gdl::check(&agon_gdl::parse(&sheet, &Default::default())).unwrap();
             let game = Game::compile(Arc::new(rules), &Default::default(), &|| false).unwrap();
             let mut params = Params::default();
-            for (knob, value) in [
+            for (parameter, value) in [
                 ("heuristic", "playout"),
                 ("batch", "auto"),
                 // So that chance has a say.
                 ("heuristic_scale", "30"),
             ] {
-                params.set(knob, value).expect("it can be set");
+                params.set(parameter, value).expect("it can be set");
             }
             let heuristic = Heuristic::for_game(&game, &params).expect("it was asked for");
             let mut rules = heuristic.in_lanes().expect("the lanes have one").clone();
