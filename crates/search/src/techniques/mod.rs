@@ -12,6 +12,7 @@ pub(crate) mod fast;
 pub(crate) mod heuristic;
 pub(crate) mod mast;
 pub(crate) mod nst;
+pub(crate) mod ppa;
 pub(crate) mod puct;
 pub(crate) mod rave;
 pub(crate) mod rules_policy;
@@ -156,6 +157,7 @@ macro_rules! techniques {
 techniques! {
     mast: mast::Mast,
     nst: nst::Nst,
+    ppa: ppa::Ppa,
     fast: fast::Fast,
     heuristic: heuristic::Heuristic,
     rave: rave::Rave,
