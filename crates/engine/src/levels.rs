@@ -5,7 +5,7 @@
 //! last gate, where the loops are set to their definitions; if that changes a value, its gates are evaluated again.
 //! Readers outside the component have levels above its close.
 
-use crate::network::{Network, Node, NodeId, Signal};
+use crate::network::{Network, Node, NodeId};
 
 /// A set of gates and loops that depend on each other.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Levels {
         let own = idx as u32;
         let outside = members
             .iter()
-            .flat_map(|&member| reads(network, NodeId(member)))
+            .flat_map(|&member| network.reads(NodeId(member)))
             .map(|signal| signal.node())
             .filter(|node| self.component[node.idx()] != own);
         let open = outside.map(|node| self.after(node)).max().unwrap_or(0);
@@ -114,14 +114,6 @@ impl Levels {
     }
 }
 
-/// What a node depends on: the inputs of a gate, the definition of a loop.
-fn reads(network: &Network, node: NodeId) -> &[Signal] {
-    match network.node(node) {
-        Node::Loop(idx) => &network.loops[idx as usize..=idx as usize],
-        _ => network.inputs_of(node),
-    }
-}
-
 enum Unit {
     Node(NodeId),
     Component(usize),
@@ -142,7 +134,7 @@ fn topological(network: &Network, levels: &Levels, cyclic: &[Vec<u32>]) -> Vec<U
     let mut readers: Vec<Vec<u32>> = vec![Vec::new(); n_units];
     for node in network.nodes() {
         let reader = unit_of(node);
-        for signal in reads(network, node) {
+        for signal in network.reads(node) {
             let read = unit_of(signal.node());
             if read != reader {
                 readers[read].push(reader as u32);
@@ -176,7 +168,7 @@ fn cyclic_components(network: &Network) -> Vec<Vec<u32>> {
     if network.loops.is_empty() {
         return Vec::new();
     }
-    let successors = |node: u32| reads(network, NodeId(node));
+    let successors = |node: u32| network.reads(NodeId(node));
     let component = agon_gdl::components(network.n_nodes(), successors, |signal| signal.node().0);
     let mut sizes: rustc_hash::FxHashMap<u32, Vec<u32>> = rustc_hash::FxHashMap::default();
     for node in network.nodes() {

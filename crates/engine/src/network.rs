@@ -204,6 +204,14 @@ impl Network {
         }
     }
 
+    /// The signals that a node depends on: the inputs of a gate, the definition of a loop.
+    pub(crate) fn reads(&self, node: NodeId) -> &[Signal] {
+        match self.node(node) {
+            Node::Loop(idx) => &self.loops[idx as usize..=idx as usize],
+            _ => self.inputs_of(node),
+        }
+    }
+
     /// All nodes in order.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.kinds.len() as u32).map(NodeId)

@@ -15,8 +15,8 @@
 //! numbers, whose marks are processed on demand. Goals therefore cost nothing until the match is over, and the moves of
 //! a step and the changes of the state reach the next state in one sweep.
 //!
-//! For components of recursive rules see [`crate::levels`]. When an input of a component changes, its loops are reset
-//! to false and its least fixpoint is computed again.
+//! The gates of recursive rules form components ([`crate::levels`]). Each is evaluated as a whole, at an event among the
+//! places: see [`component`].
 //!
 //! - Emslie's galvanise and Sancho (the networks of the GGP champions of 2014 and 2015) propagate changes by counters
 
@@ -25,21 +25,23 @@
     reason = "the inner loop of the engine: bounds are established once, when the layout is made"
 )]
 
+mod component;
 mod order;
 
 use std::sync::Arc;
 
 use crate::levels::{Levels, NONE, levels};
-use crate::network::{Network, Node, Signal};
+use crate::network::{Network, NodeId, Signal};
 use crate::phases::{Marks, Phases};
 use crate::state::{MoveId, RoleId, State};
 
-use order::{Event, GOAL, N_CLASSES, NEXT, Order, PLAY, Slots, classes, output_slots, slots};
+use component::{Component, Components, Touch, components};
+use order::{GOAL, N_CLASSES, NEXT, Order, PLAY, Slots, classes, output_slots, slots};
 
 /// The network of one phase, laid out for change propagation.
 ///
-/// Places are node numbers in evaluation order: first the given nodes, then the gates of each class by level, with the
-/// opening and closing events of components among them.
+/// Places are node numbers in evaluation order: first the given nodes, then the gates of each class by level, with
+/// components and the events that evaluate them among them.
 struct Layout {
     n_state_words: usize,
     n_places: usize,
@@ -47,12 +49,13 @@ struct Layout {
     readers: Vec<Readers>,
     /// Gates that read a place: twice their own place, plus one for a complement.
     chunks: Vec<Chunk>,
-    /// Components that a place affects, by the place where they open.
-    opens: rustc_hash::FxHashMap<u32, Vec<u32>>,
+    components: Vec<Component>,
+    /// Per place: the end of its effects in `touches`; empty if there are no components.
+    touch_ends: Vec<u32>,
+    /// The effects of places on components.
+    touches: Vec<Touch>,
     /// The range of mark words of each class.
     classes: [(usize, usize); N_CLASSES],
-    /// The events at places that are not gates, by place.
-    events: rustc_hash::FxHashMap<u32, Event>,
     base_places: Vec<u32>,
     input_places: Vec<u32>,
     slots: Slots,
@@ -81,8 +84,8 @@ struct Readers {
     bit: u32,
 }
 
-/// The count of a place that is an event and not a gate.
-const EVENT: u32 = u32::MAX;
+/// The count of a place that is an event and not a gate, plus the component that it evaluates.
+const EVENT: u32 = 3 << 30;
 /// The count of the dummy reader that pads chunks: so high that it never becomes zero.
 const FILLER: u32 = 1 << 31;
 
@@ -99,6 +102,19 @@ struct Memory {
     marks: Vec<u64>,
     /// The active input of each role, or `NONE`.
     does: Vec<u32>,
+    // The fixpoints of components, see `component`.
+    /// One bit per place: raised members; empty if there are no components.
+    raised: Vec<u64>,
+    /// Members that were raised before the evaluation at hand and are lowered.
+    lowered: Vec<u64>,
+    /// Per member of all components: when it was raised. The time is the number of members raised so far.
+    ranks: Vec<u64>,
+    n_raised: u64,
+    /// Per component: the effects that may lower members, each once.
+    pending: Vec<Vec<u32>>,
+    is_pending: Vec<bool>,
+    /// Members to look at; empty between evaluations.
+    queue: Vec<u32>,
 }
 
 impl Memory {
@@ -106,17 +122,22 @@ impl Memory {
         self.marks[place as usize / 64] |= 1 << (place % 64);
     }
 
-    fn value(&self, place: u32) -> bool {
-        self.counts[place as usize] == 0
+    fn is_raised(&self, place: u32) -> bool {
+        self.raised[place as usize / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Copies another memory of the same layout, without allocating.
+    /// Copies another memory of the same layout, in which everything is evaluated, without allocating.
     fn copy_from(&mut self, other: &Memory) {
         self.state.copy_from_slice(&other.state);
         self.outputs.copy_from_slice(&other.outputs);
         self.counts.copy_from_slice(&other.counts);
         self.marks.copy_from_slice(&other.marks);
         self.does.copy_from_slice(&other.does);
+        self.raised.copy_from_slice(&other.raised);
+        self.ranks.copy_from_slice(&other.ranks);
+        self.n_raised = other.n_raised;
+        self.is_pending.copy_from_slice(&other.is_pending);
+        self.pending.iter_mut().for_each(Vec::clear);
     }
 }
 
@@ -131,9 +152,10 @@ impl Layout {
             n_places: order.n_places,
             readers: vec![Readers::default(); order.n_places],
             chunks: Vec::new(),
-            opens: rustc_hash::FxHashMap::default(),
+            components: Vec::new(),
+            touch_ends: Vec::new(),
+            touches: Vec::new(),
             classes: order.classes,
-            events: order.events(network, &levels),
             base_places: (0..network.n_bases)
                 .map(|base| order.places[network.base(base).idx()])
                 .collect(),
@@ -148,32 +170,50 @@ impl Layout {
                 .collect(),
             start: Memory::default(),
         };
+        let components = components(network, &levels, &order);
+        let (is_negative, n_members) = (components.is_negative.clone(), components.n_members);
+        layout.add_components(components);
         layout.add_readers(network, &levels, &order);
-        layout.start = layout.first_memory(network, &order);
+        layout.start = layout.first_memory(network, &order, &is_negative, n_members);
         layout.begin(initial);
         layout
     }
 
+    fn add_components(&mut self, components: Components) {
+        if components.components.is_empty() {
+            return;
+        }
+        self.components = components.components;
+        self.touch_ends = vec![0; self.n_places];
+        for (place, _) in &components.touches {
+            self.touch_ends[*place as usize] += 1;
+        }
+        let mut end = 0;
+        for touch_end in &mut self.touch_ends {
+            end += *touch_end;
+            *touch_end = end;
+        }
+        let touches = components.touches.into_iter();
+        self.touches = touches.map(|(_, touch)| touch).collect();
+    }
+
+    /// The effects of a place on components, as indexes.
+    fn touches_of(&self, place: u32) -> std::ops::Range<usize> {
+        let end_of = |place: usize| self.touch_ends.get(place).map_or(0, |&end| end as usize);
+        let start = (place as usize).checked_sub(1).map_or(0, end_of);
+        start..end_of(place as usize)
+    }
+
     fn add_readers(&mut self, network: &Network, levels: &Levels, order: &Order) {
-        // Step 1. Collect the readers of each place.
-        let mut gates: Vec<Vec<u32>> = vec![Vec::new(); self.n_places];
+        // Step 1. Collect the readers of each place, sorted. A component has the edges between its members itself.
+        let mut edges: Vec<(u32, u32)> = Vec::with_capacity(network.n_edges());
         for node in network.nodes() {
             let component = levels.component[node.idx()];
-            let definition = match network.node(node) {
-                Node::Loop(idx) => Some(network.loops[idx as usize]),
-                _ => None,
-            };
-            for &signal in network.inputs_of(node).iter().chain(&definition) {
-                let read = order.places[signal.node().idx()];
-                if definition.is_none() {
-                    gates[read as usize]
-                        .push(order.places[node.idx()] * 2 + u32::from(signal.is_complement()));
-                }
-                if component != NONE && levels.component[signal.node().idx()] != component {
-                    let opens = self.opens.entry(read).or_default();
-                    opens.push(order.opens[component as usize]);
-                    opens.sort_unstable();
-                    opens.dedup();
+            for signal in network.reads(node) {
+                if component == NONE || levels.component[signal.node().idx()] != component {
+                    let read = order.places[signal.node().idx()];
+                    let reader = order.places[node.idx()] * 2 + u32::from(signal.is_complement());
+                    edges.push((read, reader));
                 }
             }
         }
@@ -184,22 +224,25 @@ impl Layout {
         for &(slot, source, place) in &order.bits {
             self.readers[place as usize].bit = slot;
             if place != source {
-                gates[source as usize].push(place * 2);
+                edges.push((source, place * 2));
             }
         }
+        let (starts, targets) = by_place(&edges, self.n_places);
         // Step 3. Chunks of equal size.
-        for (place, gates) in gates.iter_mut().enumerate() {
-            gates.sort_unstable();
+        self.chunks
+            .reserve(targets.len() / CHUNK + self.n_places / 2);
+        for place in 0..self.n_places {
+            let readers = &targets[starts[place] as usize..starts[place + 1] as usize];
             let first = self.chunks.len();
-            for some in gates.chunks(CHUNK) {
+            for some in readers.chunks(CHUNK) {
                 let mut chunk = [order.filler * 2; CHUNK];
                 chunk[..some.len()].copy_from_slice(some);
                 self.chunks.push(chunk);
             }
             let n_chunks = (self.chunks.len() - first) as u32;
+            let is_touching = !self.touches_of(place as u32).is_empty();
             self.readers[place].first = first as u32;
-            self.readers[place].n_chunks =
-                n_chunks * 2 + u32::from(self.opens.contains_key(&(place as u32)));
+            self.readers[place].n_chunks = n_chunks * 2 + u32::from(is_touching);
         }
     }
 
@@ -214,7 +257,18 @@ impl Layout {
     }
 
     /// The memory of the empty state, evaluated.
-    fn first_memory(&self, network: &Network, order: &Order) -> Memory {
+    fn first_memory(
+        &self,
+        network: &Network,
+        order: &Order,
+        is_negative: &[bool],
+        n_members: usize,
+    ) -> Memory {
+        let n_words = if n_members == 0 {
+            0
+        } else {
+            self.n_places / 64
+        };
         let mut memory = Memory {
             state: vec![0; self.n_state_words],
             next: vec![0; self.n_state_words],
@@ -222,39 +276,50 @@ impl Layout {
             counts: vec![1; self.n_places],
             marks: vec![0; self.n_places / 64],
             does: vec![NONE; self.role_inputs.len()],
+            raised: vec![0; n_words],
+            lowered: vec![0; n_words],
+            ranks: vec![0; n_members],
+            n_raised: 0,
+            pending: vec![Vec::new(); self.components.len()],
+            is_pending: vec![false; self.touches.len()],
+            queue: Vec::new(),
         };
-        // Step 1. Everything except the constant is false; gates whose inputs are all satisfied are marked.
+        // Step 1. Everything is false, except the constant and negative members of components, which are lowered; gates
+        // whose inputs are all satisfied are marked.
+        let is_true = |node: NodeId| node == NodeId(0) || is_negative[node.idx()];
+        let is_false = |signal: Signal| signal.is_complement() == is_true(signal.node());
         memory.counts[order.places[0] as usize] = 0;
         memory.counts[order.filler as usize] = FILLER;
-        let is_false = |memory: &Memory, signal: Signal| {
-            signal.is_complement() == memory.value(order.places[signal.node().idx()])
-        };
-        let mut counts = Vec::new();
         for node in network.nodes() {
-            if let Node::And(signals) = network.node(node) {
-                let count = signals
-                    .iter()
-                    .filter(|&&signal| is_false(&memory, signal))
-                    .count();
-                counts.push((order.places[node.idx()], count as u32));
+            let reads = network.reads(node);
+            if reads.is_empty() {
+                continue;
             }
-        }
-        for (place, count) in counts {
-            memory.counts[place as usize] = count;
+            let place = order.places[node.idx()];
+            let count = reads.iter().filter(|&&signal| is_false(signal)).count();
+            memory.counts[place as usize] = count as u32;
             if count == 0 {
                 memory.mark(place);
             }
         }
-        for (&place, event) in &self.events {
-            memory.counts[place as usize] = EVENT;
-            if let Event::Open { .. } = event {
-                memory.mark(place);
-            }
+        for (idx, component) in self.components.iter().enumerate() {
+            memory.counts[order.events[idx] as usize] = EVENT + idx as u32;
+            memory.mark(order.events[idx]);
+            component.begin(&mut memory);
         }
-        // Step 2. All nodes are false now, so only complemented outputs are set.
+        // Step 2. The outputs that are set.
         for (slot, signal) in output_slots(network, &self.slots) {
-            let is_true = signal.constant().unwrap_or(signal.is_complement());
-            memory.outputs[slot as usize / 64] |= u64::from(is_true) << (slot % 64);
+            let is_set = !is_false(signal);
+            memory.outputs[slot as usize / 64] |= u64::from(is_set) << (slot % 64);
+        }
+        // An extra place has the value of its node.
+        let negative = network.nodes().filter(|node| is_negative[node.idx()]);
+        let is_true: rustc_hash::FxHashSet<u32> =
+            negative.map(|node| order.places[node.idx()]).collect();
+        for &(_, source, place) in &order.bits {
+            if place != source && is_true.contains(&source) {
+                memory.counts[place as usize] = 0;
+            }
         }
         // Step 3. Evaluate.
         for class in 0..N_CLASSES {
@@ -325,69 +390,51 @@ impl Layout {
                 }
             }
             if readers.n_chunks & 1 == 1 {
-                self.touch(memory, place);
+                for idx in self.touches_of(place) {
+                    self.touches[idx].note(memory, idx, value == 1);
+                }
             }
-        }
-    }
-
-    /// Marks the components that a place affects.
-    fn touch(&self, memory: &mut Memory, place: u32) {
-        for &open in &self.opens[&place] {
-            memory.mark(open);
         }
     }
 
     /// Evaluates all marked places of a class, in order.
     fn settle(&self, memory: &mut Memory, class: u8) {
         let (start, end) = self.classes[class as usize];
-        let mut word = start;
-        while word < end {
+        for word in start..end {
             let mut marks = std::mem::take(&mut memory.marks[word]);
-            let mut next = word + 1;
             while marks != 0 {
                 let place = word as u32 * 64 + marks.trailing_zeros();
                 marks &= marks - 1;
                 let count = memory.counts[place as usize];
-                if count == EVENT {
-                    // Raised loops mark gates at lower places.
-                    next = self
-                        .happen(memory, place)
-                        .map_or(next, |back| back.min(next));
+                if count >= EVENT {
+                    self.solve(memory, (count - EVENT) as usize);
                 } else {
                     self.tell(memory, place, count == 0);
                 }
             }
-            word = next;
         }
     }
+}
 
-    /// Opens or closes a component. Returns the word of marks to go back to, if lower places are marked now.
-    fn happen(&self, memory: &mut Memory, place: u32) -> Option<usize> {
-        match &self.events[&place] {
-            Event::Open { loops, close } => {
-                for &place in loops {
-                    if memory.value(place) {
-                        self.set(memory, place, false);
-                    }
-                }
-                memory.mark(*close);
-                None
-            }
-            Event::Close { loops, open } => {
-                let mut is_raised = false;
-                for &(place, definition, is_complement) in loops {
-                    if !memory.value(place) && memory.value(definition) != is_complement {
-                        self.set(memory, place, true);
-                        is_raised = true;
-                    }
-                }
-                if is_raised {
-                    memory.mark(place);
-                }
-                is_raised.then_some(*open as usize / 64)
-            }
-        }
+/// Pairs of a place and a reader, grouped by place: the start of each group, and the readers of each group in order.
+fn by_place(edges: &[(u32, u32)], n_places: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0_u32; n_places + 1];
+    for &(place, _) in edges {
+        starts[place as usize + 1] += 1;
     }
+    for place in 0..n_places {
+        starts[place + 1] += starts[place];
+    }
+    let mut fill = starts.clone();
+    let mut readers = vec![0; edges.len()];
+    for &(place, reader) in edges {
+        readers[fill[place as usize] as usize] = reader;
+        fill[place as usize] += 1;
+    }
+    for place in 0..n_places {
+        readers[starts[place] as usize..starts[place + 1] as usize].sort_unstable();
+    }
+    (starts, readers)
 }
 
 /// A game laid out for change propagation, with one network per phase. Immutable; shared by machines.

@@ -27,11 +27,11 @@ pub(crate) fn share(network: &Network) -> Network {
     let mut terms = Terms::new(network);
     terms.share();
     let mut made: Vec<Option<Signal>> = vec![None; terms.pairs.len()];
+    let mut signals = Vec::new();
     rewrite(network, |builder, carried, node, _| {
-        let signals: Vec<Signal> = terms.gates[terms.gate_of[node.idx()] as usize]
-            .iter()
-            .map(|&literal| terms.signal(literal, builder, carried, &mut made))
-            .collect();
+        signals.clear();
+        let literals = terms.gates.list(terms.gate_of[node.idx()]).iter();
+        signals.extend(literals.map(|&literal| terms.signal(literal, builder, carried, &mut made)));
         builder.and(&signals)
     })
 }
@@ -39,13 +39,59 @@ pub(crate) fn share(network: &Network) -> Network {
 /// A signal of the network, by its code, or a pair, numbered above all codes.
 type Literal = u32;
 
+/// Lists that only shrink, in one array.
+#[derive(Default)]
+struct Lists {
+    values: Vec<u32>,
+    /// Per list: its start and its length.
+    spans: Vec<(u32, u32)>,
+}
+
+impl Lists {
+    fn list(&self, idx: u32) -> &[u32] {
+        let (start, len) = self.spans[idx as usize];
+        &self.values[start as usize..(start + len) as usize]
+    }
+
+    fn len(&self, idx: u32) -> usize {
+        self.spans[idx as usize].1 as usize
+    }
+
+    fn add(&mut self, values: impl IntoIterator<Item = u32>) {
+        let start = self.values.len() as u32;
+        self.values.extend(values);
+        self.spans.push((start, self.values.len() as u32 - start));
+    }
+
+    /// Drops values from a list; the others keep their order.
+    fn retain(&mut self, idx: u32, mut is_kept: impl FnMut(u32) -> bool) {
+        let (start, len) = self.spans[idx as usize];
+        let mut end = start as usize;
+        for at in start as usize..(start + len) as usize {
+            let value = self.values[at];
+            if is_kept(value) {
+                self.values[end] = value;
+                end += 1;
+            }
+        }
+        self.spans[idx as usize].1 = end as u32 - start;
+    }
+
+    /// Puts a value at the end of a list that has become shorter.
+    fn replace_end(&mut self, idx: u32, value: u32) {
+        let (start, len) = &mut self.spans[idx as usize];
+        self.values[(*start + *len) as usize] = value;
+        *len += 1;
+    }
+}
+
 /// All gates as lists of literals.
 struct Terms {
     n_codes: u32,
     gate_of: Vec<u32>,
-    gates: Vec<Vec<Literal>>,
+    gates: Lists,
     /// The gates that read each literal; may contain gates that no longer read it.
-    readers: Vec<Vec<u32>>,
+    readers: Lists,
     pairs: Vec<(Literal, Literal)>,
     counts: HashMap<(Literal, Literal), u32, FxBuildHasher>,
     work: u64,
@@ -57,33 +103,50 @@ impl Terms {
         let mut terms = Terms {
             n_codes,
             gate_of: vec![u32::MAX; network.n_nodes()],
-            gates: Vec::new(),
-            readers: vec![Vec::new(); n_codes as usize],
+            gates: Lists::default(),
+            readers: Lists::default(),
             pairs: Vec::new(),
             counts: HashMap::default(),
             work: 0,
         };
+        terms.gates.values.reserve(network.n_edges());
+        let mut n_readers = vec![0_u32; n_codes as usize];
         for node in network.nodes() {
             let Node::And(signals) = network.node(node) else {
                 continue;
             };
-            let gate = terms.gates.len() as u32;
-            terms.gate_of[node.idx()] = gate;
-            terms
-                .gates
-                .push(signals.iter().map(|signal| signal.code()).collect());
+            terms.gate_of[node.idx()] = terms.gates.spans.len() as u32;
+            terms.gates.add(signals.iter().map(|signal| signal.code()));
             for signal in signals {
-                terms.readers[signal.code() as usize].push(gate);
+                n_readers[signal.code() as usize] += 1;
             }
         }
-        for gate in 0..terms.gates.len() {
-            for (a, b) in pairs_of(&terms.gates[gate]) {
-                *terms.counts.entry((a, b)).or_default() += 1;
+        terms.add_readers(&n_readers);
+        for gate in 0..terms.gates.spans.len() as u32 {
+            for (a, b) in pairs_of(terms.gates.list(gate)) {
                 terms.work += 1;
+                // A pair has no more readers than each of its literals.
+                if n_readers[a as usize].min(n_readers[b as usize]) >= MIN_READERS {
+                    *terms.counts.entry((a, b)).or_default() += 1;
+                }
             }
         }
         terms.counts.retain(|_, count| *count >= MIN_READERS);
         terms
+    }
+
+    fn add_readers(&mut self, n_readers: &[u32]) {
+        let mut start = 0;
+        for &n in n_readers {
+            self.readers.spans.push((start, 0));
+            start += n;
+        }
+        self.readers.values = vec![0; start as usize];
+        for gate in 0..self.gates.spans.len() as u32 {
+            for &literal in self.gates.list(gate) {
+                self.readers.replace_end(literal, gate);
+            }
+        }
     }
 
     fn share(&mut self) {
@@ -108,15 +171,16 @@ impl Terms {
             self.pairs.push(pair);
             let mut fresh: HashMap<(Literal, Literal), u32, FxBuildHasher> = HashMap::default();
             for &gate in &gates {
-                let literals = &mut self.gates[gate as usize];
-                literals.retain(|&literal| literal != pair.0 && literal != pair.1);
+                self.gates
+                    .retain(gate, |literal| literal != pair.0 && literal != pair.1);
+                let literals = self.gates.list(gate);
                 if literals.len() <= MAX_PAIRED {
-                    for &other in literals.iter() {
+                    for &other in literals {
                         *fresh.entry((other, made)).or_default() += 1;
                     }
                     self.work += literals.len() as u64;
                 }
-                literals.push(made);
+                self.gates.replace_end(gate, made);
             }
             queue.extend(
                 fresh
@@ -124,28 +188,25 @@ impl Terms {
                     .filter(|(_, count)| **count >= MIN_READERS)
                     .map(entry),
             );
-            self.readers.push(gates);
+            self.readers.add(gates);
         }
     }
 
     /// The gates that read both literals.
     fn readers_of(&mut self, (a, b): (Literal, Literal)) -> Vec<u32> {
-        let (few, other) = if self.readers[a as usize].len() <= self.readers[b as usize].len() {
+        let (few, other) = if self.readers.len(a) <= self.readers.len(b) {
             (a, b)
         } else {
             (b, a)
         };
         // Remove gates that no longer read it.
-        let mut readers = std::mem::take(&mut self.readers[few as usize]);
-        readers.retain(|&gate| self.gates[gate as usize].contains(&few));
-        let both = readers
-            .iter()
-            .copied()
-            .filter(|&gate| self.gates[gate as usize].contains(&other))
-            .collect();
+        let gates = &self.gates;
+        self.readers
+            .retain(few, |gate| gates.list(gate).contains(&few));
+        let readers = self.readers.list(few);
         self.work += readers.len() as u64 * 4;
-        self.readers[few as usize] = readers;
-        both
+        let reads_other = |gate: &u32| gates.list(*gate).contains(&other);
+        readers.iter().copied().filter(reads_other).collect()
     }
 
     fn signal(

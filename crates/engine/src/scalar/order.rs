@@ -1,7 +1,8 @@
 //! The layout of the scalar engine: the place of each node, the bit of each output, and the class of each gate.
 //!
-//! Places are numbers in evaluation order: first the given nodes, then the gates of each class by level, with the
-//! opening and closing events of components among them. Each class and each level starts at a new word of marks.
+//! Places are numbers in evaluation order: first the given nodes, then the gates of each class by level. Each class and
+//! each level starts at a new word of marks. The components that open at a level come before its gates: first an event
+//! for each, then the members of each.
 
 use crate::levels::{Levels, NONE};
 use crate::network::{Network, Node, NodeId, Signal};
@@ -42,23 +43,12 @@ impl Slots {
     }
 }
 
-/// The opening or closing of a component.
-#[derive(Clone)]
-pub(super) enum Event {
-    /// Resets these loops, then marks the closing event.
-    Open { loops: Vec<u32>, close: u32 },
-    /// Sets the loops whose definitions hold (place, and whether it is a complement), then marks itself again.
-    Close {
-        loops: Vec<(u32, u32, bool)>,
-        open: u32,
-    },
-}
-
 /// The place of each node.
 pub(super) struct Order {
     pub(super) places: Vec<u32>,
-    pub(super) opens: Vec<u32>,
-    pub(super) closes: Vec<u32>,
+    /// Per component: the place of its event, and its members in order.
+    pub(super) events: Vec<u32>,
+    pub(super) members: Vec<Vec<NodeId>>,
     /// Each output bit with the place of its node and the place that flips it.
     pub(super) bits: Vec<(u32, u32, u32)>,
     /// The place of the dummy reader that pads chunks.
@@ -70,9 +60,11 @@ pub(super) struct Order {
 /// The item at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Item {
-    Open(u32),
+    /// The event of a component.
+    Event(u32),
+    /// A member of a component.
+    Member(u32, NodeId),
     Gate(NodeId),
-    Close(u32),
     /// A further output of a node, by its index in the list of outputs.
     Output(u32),
 }
@@ -82,8 +74,8 @@ impl Order {
         let n_components = levels.components.len();
         let mut order = Order {
             places: vec![NONE; network.n_nodes()],
-            opens: vec![NONE; n_components],
-            closes: vec![NONE; n_components],
+            events: vec![NONE; n_components],
+            members: members(network, levels),
             bits: Vec::new(),
             filler: 0,
             classes: [(0, 0); N_CLASSES],
@@ -93,26 +85,30 @@ impl Order {
         let mut next = 0;
         for node in network
             .nodes()
-            .filter(|&node| !matches!(network.node(node), Node::And(_)))
+            .filter(|&node| !matches!(network.node(node), Node::And(_) | Node::Loop(_)))
         {
             order.places[node.idx()] = next;
             next += 1;
         }
         order.filler = next;
         next += 1;
-        // Step 2. The items of each class by level; within a level, openings come first and closings last.
+        // Step 2. The items of each class by level.
         let mut items: [Vec<(u32, Item)>; N_CLASSES] = Default::default();
         for node in network.nodes() {
-            if let Node::And(_) = network.node(node) {
-                items[class_of[node.idx()] as usize]
-                    .push((levels.level[node.idx()], Item::Gate(node)));
+            let items = &mut items[class_of[node.idx()] as usize];
+            match (levels.component[node.idx()], network.node(node)) {
+                (NONE, Node::And(_)) => items.push((levels.level[node.idx()], Item::Gate(node))),
+                (NONE, _) => {}
+                (idx, _) => {
+                    let open = levels.components[idx as usize].open;
+                    items.push((open, Item::Member(idx, node)));
+                }
             }
         }
-        let class_of_component = component_classes(network, levels, class_of);
         for (idx, component) in levels.components.iter().enumerate() {
-            let items = &mut items[class_of_component[idx] as usize];
-            items.push((component.open, Item::Open(idx as u32)));
-            items.push((component.close, Item::Close(idx as u32)));
+            // All members are in one class.
+            let class = class_of[order.members[idx][0].idx()];
+            items[class as usize].push((component.open, Item::Event(idx as u32)));
         }
         let outputs: Vec<(u32, Signal)> = output_slots(network, slots)
             .filter(|(_, signal)| signal.constant().is_none())
@@ -129,17 +125,18 @@ impl Order {
             items.sort_unstable();
             next = next.next_multiple_of(64);
             let start = next as usize / 64;
-            let mut level_before = NONE;
+            let mut group_before = (NONE, 0);
             for &(level, item) in items.iter() {
                 // Places in one word of marks do not depend on each other, so that `settle` can process the whole word.
-                if level != level_before {
+                // It finds no marks at members, because their event comes first.
+                let group = (level, item.rank());
+                if group != group_before {
                     next = next.next_multiple_of(64);
-                    level_before = level;
+                    group_before = group;
                 }
                 match item {
-                    Item::Open(idx) => order.opens[idx as usize] = next,
-                    Item::Gate(node) => order.places[node.idx()] = next,
-                    Item::Close(idx) => order.closes[idx as usize] = next,
+                    Item::Event(idx) => order.events[idx as usize] = next,
+                    Item::Gate(node) | Item::Member(_, node) => order.places[node.idx()] = next,
                     Item::Output(idx) => output_places[idx as usize] = next,
                 }
                 next += 1;
@@ -157,50 +154,28 @@ impl Order {
         order.bits = bits.collect();
         order
     }
+}
 
-    pub(super) fn events(
-        &self,
-        network: &Network,
-        levels: &Levels,
-    ) -> rustc_hash::FxHashMap<u32, Event> {
-        let loop_nodes = loop_nodes(network);
-        let mut events = rustc_hash::FxHashMap::default();
-        for (idx, component) in levels.components.iter().enumerate() {
-            let place = |idx: u32| self.places[loop_nodes[idx as usize].idx()];
-            let loops = component.loops.iter().map(|&idx| place(idx)).collect();
-            events.insert(
-                self.opens[idx],
-                Event::Open {
-                    loops,
-                    close: self.closes[idx],
-                },
-            );
-            let loops = component.loops.iter().map(|&idx| {
-                let definition = network.loops[idx as usize];
-                (
-                    place(idx),
-                    self.places[definition.node().idx()],
-                    definition.is_complement(),
-                )
-            });
-            events.insert(
-                self.closes[idx],
-                Event::Close {
-                    loops: loops.collect(),
-                    open: self.opens[idx],
-                },
-            );
+impl Item {
+    /// The order of the kinds of items within a level.
+    fn rank(self) -> u8 {
+        match self {
+            Item::Event(_) => 0,
+            Item::Member(..) => 1,
+            Item::Gate(_) | Item::Output(_) => 2,
         }
-        events
     }
 }
 
-fn component_classes(network: &Network, levels: &Levels, class_of: &[u8]) -> Vec<u8> {
-    let loop_nodes = loop_nodes(network);
-    let class = |component: &crate::levels::Component| {
-        class_of[loop_nodes[component.loops[0] as usize].idx()]
-    };
-    levels.components.iter().map(class).collect()
+/// The members of each component, in node order.
+fn members(network: &Network, levels: &Levels) -> Vec<Vec<NodeId>> {
+    let mut members = vec![Vec::new(); levels.components.len()];
+    for node in network.nodes() {
+        if let Some(members) = members.get_mut(levels.component[node.idx()] as usize) {
+            members.push(node);
+        }
+    }
+    members
 }
 
 /// The class of each node: the class of the outputs that depend on it, or `PLAY` if there are several.
@@ -213,14 +188,7 @@ pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
             .map(|signal| (signal.node(), class))
             .collect::<Vec<_>>()
     };
-    let members_of: Vec<Vec<NodeId>> = (0..levels.components.len() as u32)
-        .map(|idx| {
-            network
-                .nodes()
-                .filter(|node| levels.component[node.idx()] == idx)
-                .collect()
-        })
-        .collect();
+    let members_of = members(network, levels);
     queue.extend(outputs(&mut network.next.iter().copied(), NEXT));
     for role in &network.roles {
         queue.extend(outputs(&mut role.goals.iter().copied(), GOAL));
@@ -236,15 +204,8 @@ pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
             _ => PLAY,
         };
         class_of[node.idx()] = merged;
-        queue.extend(
-            network
-                .inputs_of(node)
-                .iter()
-                .map(|signal| (signal.node(), merged)),
-        );
-        if let Node::Loop(idx) = network.node(node) {
-            queue.push((network.loops[idx as usize].node(), merged));
-        }
+        let reads = network.reads(node).iter();
+        queue.extend(reads.map(|signal| (signal.node(), merged)));
         // A component is evaluated as a whole.
         if let Some(members) = members_of.get(levels.component[node.idx()] as usize) {
             queue.extend(members.iter().map(|&member| (member, merged)));
@@ -254,17 +215,6 @@ pub(super) fn classes(network: &Network, levels: &Levels) -> Vec<u8> {
         .iter()
         .map(|&class| if class == UNKNOWN { PLAY } else { class })
         .collect()
-}
-
-/// The node of each loop.
-fn loop_nodes(network: &Network) -> Vec<NodeId> {
-    let mut nodes = vec![NodeId(0); network.loops.len()];
-    for node in network.nodes() {
-        if let Node::Loop(idx) = network.node(node) {
-            nodes[idx as usize] = node;
-        }
-    }
-    nodes
 }
 
 pub(super) fn slots(network: &Network) -> Slots {
