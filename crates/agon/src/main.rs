@@ -11,6 +11,7 @@ mod person;
 mod progress;
 mod prompt;
 mod rerun;
+mod secret;
 mod sheet;
 mod signature;
 mod terminal;

@@ -23,6 +23,7 @@ use agon_search::Preset;
 use anyhow::Context;
 
 use crate::commands::match_::{any_seed, seconds};
+use crate::secret;
 
 /// Bots that keep nothing between moves: for them, pondering is useless.
 const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
@@ -72,7 +73,7 @@ pub(crate) struct Args {
     /// Origin of web pages that may send messages, such as http://localhost:8147; can be repeated
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// File with a secret that every message must have
+    /// File with a secret that every message must have; managers of Agon send it with their --secret-file
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     /// Seed of everything random; a new one each time if it is not given
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let server = server.with_context(|| format!("cannot listen on {}:{}", args.host, args.port))?;
     let access = Access {
         origins: args.allow_origin.clone(),
-        secret: args.secret_file.as_deref().map(read_secret).transpose()?,
+        secret: args.secret_file.as_deref().map(secret::read).transpose()?,
     };
     let server = server.with_access(access);
     writeln!(
@@ -126,19 +127,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     });
     desk.serve(server)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The first line of a file.
-fn read_secret(path: &Path) -> anyhow::Result<String> {
-    let text = fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    let secret = text.lines().next().unwrap_or_default().trim();
-    anyhow::ensure!(
-        !secret.is_empty(),
-        "{}: the first line must be the secret",
-        path.display()
-    );
-    Ok(secret.to_owned())
 }
 
 /// By default the allocator keeps freed memory and uses huge pages. A player runs for days and is busy for minutes, so it

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Atom, Term};
 use crate::check::outline::Outline;
-use crate::check::recursion::relation_components;
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::graph::components;
 use crate::symbol::SymbolId;
@@ -22,8 +21,7 @@ const MOST_STEPS: u32 = 2000;
 const LONGEST_CYCLE: usize = 8;
 
 /// Adds a finding for each cycle through negation, at most one per rule.
-pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
-    let component = relation_components(outline);
+pub(super) fn check(outline: &Outline<'_>, component: &[u32], findings: &mut Diagnostics) {
     let is_inside =
         |rule: usize, relation: usize| component[outline.heads[rule]] == component[relation];
     let mut suspects: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
@@ -348,6 +346,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::check::recursion::relation_components;
     use crate::{Limits, parse};
 
     fn check(sheet: &str, expected: Expect) {
@@ -357,7 +356,8 @@ mod tests {
             "the snippet can be read"
         );
         let mut findings = Diagnostics::new();
-        super::check(&Outline::new(&description), &mut findings);
+        let outline = Outline::new(&description);
+        super::check(&outline, &relation_components(&outline), &mut findings);
         findings.sort();
         expected.assert_eq(&findings.to_text(&description.source));
     }
