@@ -7,11 +7,12 @@
 //! ```
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_gdl::{Limits, check, parse};
+use cpu_time::ThreadTime;
 
-/// A megabyte may take this time. Quadratic work on a megabyte takes minutes. (Debug builds and busy machines are slow.)
+/// A megabyte may take this time of a CPU. Quadratic work on a megabyte takes minutes. (Debug builds are slow.)
 const PER_MEGABYTE: Duration = Duration::from_secs(6);
 
 fn megabytes() -> usize {
@@ -69,7 +70,7 @@ fn measure([name, before, pattern, after]: Shape) -> Duration {
 
 /// How long it takes to read and check a sheet.
 fn time(name: &str, sheet: &str) -> Duration {
-    let begin = Instant::now();
+    let begin = ThreadTime::now();
     let description = parse(sheet.as_bytes(), &Limits::default());
     let parsed = begin.elapsed();
     let result = check(&description);
@@ -79,11 +80,22 @@ fn time(name: &str, sheet: &str) -> Duration {
         Err(findings) => (findings.iter().count(), 0),
     };
     println!(
-        "{name}: {:.2} s to read, {:.2} s in all; {n_errors} errors, {n_warnings} warnings",
+        "{name}: {:.2} s to read, {:.2} s in all, {} MB; {n_errors} errors, {n_warnings} warnings",
         parsed.as_secs_f64(),
-        took.as_secs_f64()
+        took.as_secs_f64(),
+        peak_megabytes()
     );
     took
+}
+
+/// The most memory that the process has had since this was last called, where the system tells.
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok());
+    // Where this is not possible, the peak is that of all sheets so far.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    kilobytes.unwrap_or(0u64) / 1000
 }
 
 #[test]

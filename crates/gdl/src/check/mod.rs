@@ -7,6 +7,7 @@
 //! - Love, Hinrichs, Haley, Schkufza and Genesereth 2008, General Game Playing: Game Description Language Specification
 //!   (the well-formedness rules)
 
+mod bindings;
 mod bodies;
 mod dependency;
 mod fluents;
