@@ -5,6 +5,7 @@
 mod clock;
 mod commands;
 mod help;
+mod log;
 mod outlook;
 mod paint;
 mod person;

@@ -47,11 +47,11 @@ const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Play one match and show it as it goes
 #[derive(clap::Args)]
 #[command(after_help = "A PLAYER is one of:
-  a preset, with parameters after a colon    agon, random, mc:most_steps=500 (see agon params --presets)
+  a preset, with parameters after a colon    agon, random, mc:most_steps=500
   the address of a remote player             http://HOST:PORT
   human                                      you, at this terminal
 
-Players take the roles in the order of the rules. Roles without a player get the default preset.
+`agon params --presets` lists the presets. Players take the roles in the order of the rules. Roles without a player get the default preset.
 
 A late, missing or illegal answer is replaced by a random legal move and counted as a fault. If a remote player cannot be
 reached or does not answer START, the match is void: there is no result, and the exit code is 1. A player that stops

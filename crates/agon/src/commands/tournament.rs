@@ -39,8 +39,8 @@ use crate::terminal;
   start_clock = 1.0              # seconds of the start clock, where there is a clock
   play_clock = 5                 # seconds per move of remote players
   seed = 1
-  secret_file = \"secret.txt\"      # of remote players; { \"http://127.0.0.1:9147\" = \"secret.txt\" } for one of them
-  stop = { sprt = { elo0 = 0, elo1 = 30 } }                        # ends a cell when the test has a result
+  secret_file = \"secret.txt\"     # secret of remote players; docs/PLAYER.md
+  stop = { sprt = { elo0 = 0, elo1 = 30 } }                        # end a cell by a sequential test
   grid = [{ player = \"cadia-2009\", exploration = [20, 40, 80] }]   # more players
 
 Results are stored as they come, and the same command goes on where it was stopped. Several processes can run the same

@@ -254,6 +254,15 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_is_one_header() {
+        let player = RemotePlayer::new("http://127.0.0.1").expect("an address");
+        assert!(!player.post("(INFO)").contains("Authorization"));
+        let post = player.with_secret("open\r\nHost: evil").post("(INFO)");
+        let line = "\r\nAuthorization: Bearer openHost: evil\r\n\r\n(INFO)";
+        assert!(post.ends_with(line), "{post}");
+    }
+
+    #[test]
     fn invalid_addresses_are_errors() {
         for address in [
             "127.0.0.1:9147",
