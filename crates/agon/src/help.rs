@@ -25,10 +25,37 @@ pub(crate) fn program() -> clap::Command {
         .version(version::short())
         .long_version(version::long());
     let commands = grouped(&program);
+    let names = GROUPS.iter().flat_map(|(_, names)| names.iter());
+    let program = names.fold(program, |program, name| {
+        program.mut_subcommand(name, reflow_help)
+    });
     program.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\nCommands:\n{commands}\n\
          Options:\n{{options}}{{after-help}}"
     ))
+}
+
+/// The command with the prose of its help in lines as long as the terminal is wide.
+fn reflow_help(command: clap::Command) -> clap::Command {
+    let help = command.get_after_help().map(ToString::to_string);
+    match help {
+        Some(help) => command.after_help(reflow(&help)),
+        None => command,
+    }
+}
+
+/// Joins the lines of each paragraph; clap breaks them again. Lines with an indent are examples and stay as they are.
+fn reflow(text: &str) -> String {
+    let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    let mut joined = String::new();
+    let mut before = "";
+    for line in text.lines() {
+        let goes_on = is_prose(before) && is_prose(line) && !before.ends_with(':');
+        joined.push_str(if goes_on { " " } else { "\n" });
+        joined.push_str(line);
+        before = line;
+    }
+    joined.trim_start_matches('\n').to_owned()
 }
 
 /// The commands with one line each, under the headings of their groups.
@@ -91,6 +118,26 @@ mod tests {
             let has_example =
                 format!("{after} ").contains(&example) || after.contains(example.trim_end());
             assert!(has_example, "{name} has no example");
+        }
+    }
+
+    #[test]
+    fn prose_is_reflowed_and_examples_are_not() {
+        let text = "Long prose\ngoes on.\n\nA list:\n  one\n  two\nExamples:\n  agon";
+        let expected = "Long prose goes on.\n\nA list:\n  one\n  two\nExamples:\n  agon";
+        assert_eq!(reflow(text), expected);
+    }
+
+    /// Help is 100 columns wide where the width of the terminal is not known.
+    #[test]
+    fn examples_fit_into_a_line() {
+        for command in Arguments::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            for line in help.unwrap_or_default().lines() {
+                let is_example = line.starts_with(' ');
+                let width = line.chars().count();
+                assert!(!is_example || width <= 100, "{line}");
+            }
         }
     }
 

@@ -5,12 +5,14 @@
 mod clock;
 mod commands;
 mod help;
+mod log;
 mod outlook;
 mod paint;
 mod person;
 mod progress;
 mod prompt;
 mod rerun;
+mod secret;
 mod sheet;
 mod signature;
 mod terminal;

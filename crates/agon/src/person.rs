@@ -292,10 +292,7 @@ impl Person {
         };
         let text = mv.map(|mv| self.game.move_text(self.role, mv));
         match text.and_then(|text| Term::read(&text).ok()) {
-            Some(mv) => Reply::Move {
-                of: mv,
-                thought: None,
-            },
+            Some(mv) => Reply::Move { mv, thought: None },
             None => Reply::Failed(Failure::Connection("the person left".to_owned())),
         }
     }

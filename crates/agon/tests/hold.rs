@@ -194,6 +194,76 @@ fn the_start_clock_covers_reading_and_checking() {
     }
 }
 
+/// Standard error is a pipe that nobody reads: the log must not hold up the answers.
+#[test]
+fn a_log_that_nobody_reads_does_not_stop_the_player() {
+    let folder = empty_folder("hold_log");
+    let mut player = Playing::start_with_log(&folder, &[]);
+    let id = "z".repeat(200);
+    for _ in 0..600 {
+        assert_eq!(player.say(&format!("(PLAY {id} NIL)")), "busy");
+    }
+    player.close_log();
+    assert_eq!(player.say("(PLAY m NIL)"), "busy");
+}
+
+/// A message to a player that wants a secret must have it, from `agon match` and from tournaments.
+#[test]
+fn managers_send_the_secret_of_a_player() {
+    let folder = empty_folder("hold_secret");
+    fs::write(folder.join("secret.txt"), "open sesame\nnot this\n").expect("it can be written");
+    fs::write(folder.join("wrong.txt"), "open barley\n").expect("it can be written");
+    let player = Playing::start(
+        &folder,
+        &["--player", "random", "--secret-file", "secret.txt"],
+    );
+    let url = player.url.as_str();
+    let clocks = ["--start-clock", "10", "--play-clock", "10", "--quiet"];
+    let meet = |more: &[&str]| {
+        let mut args = vec!["match", "tic_tac_toe", url, "random"];
+        args.extend(clocks);
+        args.extend_from_slice(more);
+        let output = playing::run(&folder, &args);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), errors)
+    };
+    let own = format!("{url}=secret.txt");
+    let other = "http://127.0.0.1:1=secret.txt";
+    let check = |secret: &[&str], code: i32, words: &str| {
+        let (found, errors) = meet(secret);
+        assert_eq!(found, Some(code), "{secret:?}: {errors}");
+        assert!(errors.contains(words), "{secret:?}: {errors}");
+    };
+    check(&[], 1, "the player wants a secret (see --secret-file)");
+    check(&["--secret-file", "wrong.txt"], 1, "has another secret");
+    check(&["--secret-file", "none.txt"], 2, "cannot read none.txt");
+    check(&["--secret-file", other], 2, "which does not play");
+    check(&["--secret-file", "secret.txt"], 0, "");
+    check(&["--secret-file", &own], 0, "");
+
+    let tournament = |secret: &str| {
+        let file = format!(
+            "games = [\"tic_tac_toe\"]\nplayers = [\"random\", \"{url}\"]\ngames_per_pair = 2\n\
+             budget = {{ playouts = 10 }}\nstart_clock = 10\nplay_clock = 10\n{secret}"
+        );
+        fs::write(folder.join("t.toml"), file).expect("it can be written");
+        playing::run(&folder, &["tournament", "t.toml"])
+    };
+    let refused = tournament("");
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("the player wants a secret"), "{errors}");
+    let each = format!("secret_file = {{ \"{url}\" = \"secret.txt\" }}");
+    for secret in ["secret_file = \"secret.txt\"", &each] {
+        let output = tournament(secret);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    // The store does not have the secret.
+    let store = fs::read(folder.join("t.sqlite")).expect("it was written");
+    let text = String::from_utf8_lossy(&store);
+    assert!(!text.contains("sesame"));
+}
+
 /// Processes that do nothing, with all their might.
 struct Busy(Vec<Child>);
 

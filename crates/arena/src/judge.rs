@@ -71,7 +71,7 @@ pub(crate) struct Judged {
 /// Judges the answer to a PLAY. An interrupted request gives neither a move nor a fault.
 pub(crate) fn judge_move(outcome: Outcome, legal: &[(MoveId, String)]) -> Judged {
     let (term, thought) = match outcome {
-        Outcome::Reply(Reply::Move { of: term, thought }) => (term, thought),
+        Outcome::Reply(Reply::Move { mv: term, thought }) => (term, thought),
         other => {
             return Judged {
                 mv: None,
@@ -141,7 +141,7 @@ mod tests {
 
     fn says(text: &str) -> Outcome {
         Outcome::Reply(Reply::Move {
-            of: Term::read(text).expect("it is a term"),
+            mv: Term::read(text).expect("it is a term"),
             thought: None,
         })
     }

@@ -370,7 +370,7 @@ pub struct ThoughtRecord {
 impl From<&Thought> for ThoughtRecord {
     fn from(thought: &Thought) -> ThoughtRecord {
         let moves = thought.moves.iter().map(|mv| WeighedRecord {
-            of: mv.of.to_string(),
+            mv: mv.mv.to_string(),
             visits: mv.visits,
             mean: mv.mean,
         });
@@ -392,7 +392,7 @@ impl From<&Thought> for ThoughtRecord {
 pub struct WeighedRecord {
     /// The move.
     #[serde(rename = "move")]
-    pub of: String,
+    pub mv: String,
     /// Its visits.
     pub visits: u64,
     /// Its mean goal.

@@ -78,7 +78,7 @@ fn seat(name: &str, answer: impl FnMut(usize, &StopFlag) -> Reply + Send + 'stat
 
 fn says(text: &str) -> Reply {
     Reply::Move {
-        of: Term::read(text).expect("it is one term"),
+        mv: Term::read(text).expect("it is one term"),
         thought: None,
     }
 }
@@ -686,11 +686,11 @@ fn records_of_the_reference_manager_replay() {
         ["wait", "(take 2)"],
         ["(take 1)", "wait"],
     ] {
-        let of = |role: RoleId| {
+        let chosen = |role: RoleId| {
             game.find_move(role, moves[role.idx()])
                 .expect("it is a move")
         };
-        machine.advance(&JointMove::new(RoleId::all(2).map(of)));
+        machine.advance(&JointMove::new(RoleId::all(2).map(chosen)));
         states.push(machine.state());
     }
     // Fluents come in any order and layout there.

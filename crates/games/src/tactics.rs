@@ -211,7 +211,7 @@ impl Position {
         })
     }
 
-    /// Proves the claim anew, with at most so many steps of the engine.
+    /// Proves the claim anew, with at most `most` steps of the engine.
     ///
     /// # Errors
     /// What is wrong with the position, or that the proof takes more steps.

@@ -23,9 +23,14 @@ pub(crate) fn lower(
     (lowering.relations, rules)
 }
 
+/// No relation.
+const NONE: RelationId = RelationId(u32::MAX);
+
 struct Lowering {
     relations: Vec<Relation>,
-    by_key: FxHashMap<Relation, RelationId>,
+    /// The first relation of each name, or `NONE`; those with other arities are in `others`.
+    by_name: Vec<RelationId>,
+    others: FxHashMap<Relation, RelationId>,
     /// Variables of the current rule, in order of first occurrence.
     variables: Vec<SymbolId>,
     /// Per symbol: the last rule that used it as a variable, and its number there.
@@ -44,15 +49,15 @@ impl Lowering {
                 arity: keyword.arity().unwrap_or(0) as u32,
             })
             .collect();
-        let by_key = relations
-            .iter()
-            .enumerate()
-            .map(|(idx, &key)| (key, RelationId(idx as u32)))
-            .collect();
+        let mut by_name = vec![NONE; n_symbols];
+        for (idx, relation) in relations.iter().enumerate() {
+            by_name[relation.name.0 as usize] = RelationId(idx as u32);
+        }
         let numbers = vec![(0, VariableId(0)); n_symbols];
         Lowering {
             relations,
-            by_key,
+            by_name,
+            others: FxHashMap::default(),
             variables: Vec::new(),
             numbers,
             rule_number: 0,
@@ -141,7 +146,15 @@ impl Lowering {
             arity: atom.args.len() as u32,
         };
         let next = RelationId(self.relations.len() as u32);
-        let relation = *self.by_key.entry(key).or_insert(next);
+        let first = &mut self.by_name[key.name.0 as usize];
+        let relation = match *first {
+            NONE => {
+                *first = next;
+                next
+            }
+            known if self.relations[known.0 as usize] == key => known,
+            _ => *self.others.entry(key).or_insert(next),
+        };
         if relation == next {
             self.relations.push(key);
         }

@@ -7,11 +7,12 @@
 //! ```
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_gdl::{Limits, check, parse};
+use cpu_time::ThreadTime;
 
-/// A megabyte may take this time. Quadratic work on a megabyte takes minutes. (Debug builds and busy machines are slow.)
+/// A megabyte may take this time of a CPU. Quadratic work on a megabyte takes minutes. (Debug builds are slow.)
 const PER_MEGABYTE: Duration = Duration::from_secs(6);
 
 fn megabytes() -> usize {
@@ -58,11 +59,18 @@ fn check_all(shapes: &[Shape]) {
     assert!(slow.is_empty(), "these shapes take too long: {slow:?}");
 }
 
-/// How long it takes to read and check a sheet.
+/// How long it takes to read and check a sheet of a shape.
 fn measure([name, before, pattern, after]: Shape) -> Duration {
     let length = megabytes() << 20;
-    let sheet = format!("{FRAME}{before}{}{after}", repeated(pattern, length));
-    let begin = Instant::now();
+    time(
+        name,
+        &format!("{FRAME}{before}{}{after}", repeated(pattern, length)),
+    )
+}
+
+/// How long it takes to read and check a sheet.
+fn time(name: &str, sheet: &str) -> Duration {
+    let begin = ThreadTime::now();
     let description = parse(sheet.as_bytes(), &Limits::default());
     let parsed = begin.elapsed();
     let result = check(&description);
@@ -72,11 +80,22 @@ fn measure([name, before, pattern, after]: Shape) -> Duration {
         Err(findings) => (findings.iter().count(), 0),
     };
     println!(
-        "{name}: {:.2} s to read, {:.2} s in all; {n_errors} errors, {n_warnings} warnings",
+        "{name}: {:.2} s to read, {:.2} s in all, {} MB; {n_errors} errors, {n_warnings} warnings",
         parsed.as_secs_f64(),
-        took.as_secs_f64()
+        took.as_secs_f64(),
+        peak_megabytes()
     );
     took
+}
+
+/// The most memory that the process has had since this was last called, where the system tells.
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok());
+    // Where this is not possible, the peak is that of all sheets so far.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    kilobytes.unwrap_or(0u64) / 1000
 }
 
 #[test]
@@ -271,6 +290,63 @@ fn many_rules() {
     ]);
 }
 
+/// Checks sheets that are made of several repetitions.
+fn check_sheets(sheets: &[(&str, String)]) {
+    let most = PER_MEGABYTE * u32::try_from(megabytes()).expect("a small number");
+    for (name, sheet) in sheets {
+        let took = time(name, &format!("{FRAME}{sheet}"));
+        assert!(took < most, "{name} takes {took:?}");
+    }
+}
+
+/// Atoms with very many arguments, and names with very many numbers of arguments.
+#[test]
+fn wide_atoms() {
+    let n_bytes = megabytes() << 20;
+    let n_args = n_bytes / 20;
+    let args = |names: &mut dyn Iterator<Item = usize>| -> String {
+        names.map(|number| format!("?v{number} ")).collect()
+    };
+    let (up, down) = (args(&mut (0..n_args)), args(&mut (0..n_args).rev()));
+    let wrapped: String = (0..n_args / 2).map(|n| format!("(f ?v{n}) ")).collect();
+    let half = args(&mut (0..n_args / 2).rev());
+    let n_arities = 500 * megabytes().isqrt();
+    let arities = |name: &str| -> String {
+        let lists = (1..n_arities).map(|arity| format!("(q ({name} {})) ", "1 ".repeat(arity)));
+        let many = format!("(q ({name})) ").repeat(n_bytes / 20);
+        lists.collect::<String>() + &many
+    };
+    let relations = |name: &str| -> String {
+        let lists = (1..n_arities).map(|arity| format!("({name} {}) ", "1 ".repeat(arity)));
+        let many = format!("({name} 1 (g a)) ").repeat(n_bytes / 20);
+        lists.collect::<String>() + &many
+    };
+    check_sheets(&[
+        ("arguments backwards", format!("(<= (p {up}) (p {down}))")),
+        (
+            "wrapped arguments",
+            format!("(<= (p {wrapped}) (p {half}))"),
+        ),
+        ("arities of one function", arities("f")),
+        ("arities of one relation", relations("p")),
+    ]);
+}
+
+/// Cycles through negation of a thousand rules each, whose heads and conditions all have to be compared.
+#[test]
+fn many_cycles() {
+    let n_cycles = megabytes() * 40;
+    let mut sheet = String::new();
+    for cycle in 0..n_cycles {
+        for rule in 0..1000 {
+            let other = rule * 7919 % 1000 + 1000;
+            writeln!(sheet, "(<= (p{cycle} {rule}) (not (p{cycle} {other})))")
+                .expect("text can be written");
+        }
+    }
+    check_sheets(&[("cycles of a thousand rules", sheet)]);
+}
+
 /// Each `or` can only be understood after the equality around it, and the other way round.
 #[test]
 fn nested_alternatives() {
@@ -288,10 +364,24 @@ fn nested_alternatives() {
     rule.push_str("(q 1)");
     rule.push_str(&"))".repeat(depth));
     rule.push(')');
-    let begin = Instant::now();
-    let description = parse(format!("{FRAME}{rule}").as_bytes(), &Limits::default());
-    let _ = check(&description);
-    assert!(begin.elapsed() < PER_MEGABYTE);
+    // Long lists of alternatives, each with another one in it.
+    let depth = 180;
+    let n_alternatives = (megabytes() << 20) / depth / 20;
+    let alternatives: String = (0..n_alternatives)
+        .map(|number| format!("(q ?x {number}) "))
+        .collect();
+    let negations: String = (0..n_alternatives)
+        .map(|number| format!("(not (q ?y {number})) "))
+        .collect();
+    let nested = |inside: &str| {
+        let open = format!("(or {inside} (and (q ?x 1) ").repeat(depth);
+        format!("(<= (p ?x) {open} (q ?x 2) {}) (q 1 1)", "))".repeat(depth))
+    };
+    check_sheets(&[
+        ("equalities in nested alternatives", rule),
+        ("nested lists of alternatives", nested(&alternatives)),
+        ("nested lists of negations", nested(&negations)),
+    ]);
 }
 
 #[test]

@@ -251,7 +251,7 @@ mod tests {
         });
         assert_eq!(replies[0], Reply::Ready);
         match std::mem::replace(&mut replies[1], Reply::Nil) {
-            Reply::Move { of: mv, thought } => {
+            Reply::Move { mv, thought } => {
                 let note = thought.and_then(|thought| thought.note);
                 (mv.to_string(), note.unwrap_or_default())
             }

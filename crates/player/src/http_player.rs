@@ -57,7 +57,9 @@ impl HttpPlayer {
     ) -> io::Result<HttpPlayer> {
         let server = Server::bind(address, Limits::default())?;
         let address = server.address()?;
-        let lobby = Lobby::new(Arc::new(make_bot), settings, most_matches);
+        let lobby = Arc::new(Lobby::new(Arc::new(make_bot), settings, most_matches));
+        let full = Arc::clone(&lobby);
+        let server = server.busy_while(move || full.is_full());
         let stop = StopFlag::new();
         let is_over = stop.clone();
         let thread = thread::Builder::new().name("http player".to_owned());

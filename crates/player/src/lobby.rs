@@ -110,7 +110,11 @@ impl Lobby {
                 if reply != Reply::Ready {
                     self.close(&id);
                 }
-                reply
+                // A match that was aborted meanwhile is not ready.
+                match reply {
+                    Reply::Ready if !self.has(&id) => Reply::Busy,
+                    reply => reply,
+                }
             }
             Request::Play { id, .. } => match self.find(id, received) {
                 Some(turn) => turn.answer(request, received),
@@ -143,8 +147,15 @@ impl Lobby {
         lock(&self.matches).open.len()
     }
 
-    fn is_full(&self) -> bool {
+    /// Whether a further match would be refused.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
         self.n_matches() >= self.max_matches
+    }
+
+    fn has(&self, id: &MatchId) -> bool {
+        let matches = lock(&self.matches);
+        matches.open.iter().any(|entry| entry.id == *id)
     }
 
     /// Adds a match. Returns `None` if the lobby is full or the match is known already.
@@ -311,6 +322,51 @@ mod tests {
             replies.collect::<Result<Vec<String>, _>>()
         });
         assert_eq!(replies.expect("no panic")[0], "( go 2 )");
+    }
+
+    #[test]
+    fn a_match_that_is_aborted_before_it_is_ready_is_not_ready() {
+        let (started, wait) = std::sync::mpsc::channel();
+        let (go_on, gate) = std::sync::mpsc::channel::<()>();
+        let gate = Mutex::new(gate);
+        let preset = Preset::parse("legal").expect("a valid preset");
+        let make = move |game: &Arc<_>, seed| {
+            let _ = started.send(());
+            let _ = lock(&gate).recv();
+            preset.bot(game, seed)
+        };
+        let settings = Settings {
+            ponders: true,
+            warm_up: Duration::from_secs(60),
+            ..Settings::default()
+        };
+        let lobby = Lobby::new(Arc::new(make), settings, 1);
+        let send = |text: &str| {
+            let text = text.replace("{rules}", RULES);
+            let request = read_request(text.as_bytes()).expect("a valid request");
+            write_reply(&lobby.answer(request, Instant::now()))
+        };
+        std::thread::scope(|scope| {
+            let start = scope.spawn(|| send("(start m a {rules} 60 60)"));
+            wait.recv().expect("the bot is made");
+            assert_eq!(send("(abort m)"), "aborted");
+            drop(go_on);
+            assert_eq!(start.join().expect("no panic"), "busy");
+        });
+        assert_eq!(lobby.n_matches(), 0);
+    }
+
+    #[test]
+    fn a_clock_of_nothing_still_gives_a_move() {
+        let lobby = lobby(1);
+        let send = |text: &str| {
+            let text = text.replace("{rules}", RULES);
+            let request = read_request(text.as_bytes()).expect("a valid request");
+            write_reply(&lobby.answer(request, Instant::now()))
+        };
+        assert_eq!(send("(start m a {rules} 10 0)"), "ready");
+        // A busy machine may be late now and then.
+        assert!((0..20).any(|_| send("(play m nil)") == "x"));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::match_actor::{self, Candidate, Channels, Command, MatchSetup, Progres
 
 /// How often a waiting thread checks whether the answer is still wanted.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// A clock may be 0. An answer that comes a moment too late is better than none.
+const LEAST_TIME: Duration = Duration::from_millis(50);
 /// How long a bot may take to return once its answer is no longer wanted.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
@@ -121,12 +123,17 @@ impl MatchHandle {
             return Reply::Nil;
         }
         let mut candidate: Option<Candidate> = None;
+        let least = received + LEAST_TIME;
         loop {
-            match wait(&progress, deadlines.answer, stop) {
+            let until = match candidate {
+                Some(_) => deadlines.answer,
+                None => deadlines.answer.max(least),
+            };
+            match wait(&progress, until, stop) {
                 Some(Progress::Candidate(better)) => candidate = Some(better),
                 Some(Progress::Decided(mv, thought)) => {
                     let thought = Some(thought);
-                    return Reply::Move { of: mv, thought };
+                    return Reply::Move { mv, thought };
                 }
                 Some(Progress::NoMove) => return Reply::Nil,
                 Some(Progress::Prepared | Progress::Refused) => {}
@@ -154,7 +161,7 @@ fn unfinished(candidate: Candidate) -> Reply {
         ..Thought::default()
     };
     Reply::Move {
-        of: candidate.mv,
+        mv: candidate.mv,
         thought: Some(thought),
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn joint_move(
 pub(crate) fn thought(game: &Game, role: RoleId, report: &Report) -> Thought {
     let weighed = |report: &MoveReport| {
         term(game, role, report.mv).map(|term| WeighedMove {
-            of: term,
+            mv: term,
             visits: report.visits,
             mean: report.mean,
         })

@@ -85,6 +85,19 @@ pub fn read_request_from(text: &[u8], received: Instant) -> Result<Request, Code
     read(text, Some(received))
 }
 
+/// Whether a message is a START or a PREVIEW, which bring rules. It looks at the first word only.
+#[must_use]
+pub fn brings_rules(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"(").unwrap_or(text).trim_ascii_start();
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'(' | b')' | b';');
+    let end = text.iter().position(is_end).unwrap_or(text.len());
+    let words: [&[u8]; 2] = [b"START", b"PREVIEW"];
+    words
+        .iter()
+        .any(|word| word.eq_ignore_ascii_case(&text[..end]))
+}
+
 fn read(text: &[u8], received: Option<Instant>) -> Result<Request, CodecError> {
     let text = String::from_utf8_lossy(text);
     let outer = items(&text)?;
@@ -310,7 +323,7 @@ fn read_move(first: &str, rest: &[&str]) -> Reply {
         note: Some(shorten(&notes.join(" "))),
         ..Thought::default()
     });
-    Reply::Move { of: mv, thought }
+    Reply::Move { mv, thought }
 }
 
 /// `( ( name X ) ( status available ) )` in any order, or just the status.
@@ -359,7 +372,7 @@ pub fn write_reply(reply: &Reply) -> String {
         Reply::Info(info) => write_info(info),
         Reply::Ready => "ready".to_owned(),
         Reply::Busy => "busy".to_owned(),
-        Reply::Move { of: mv, .. } => mv.spaced(),
+        Reply::Move { mv, .. } => mv.spaced(),
         Reply::Nil => "nil".to_owned(),
         Reply::Done => "done".to_owned(),
         Reply::Aborted => "aborted".to_owned(),
@@ -607,12 +620,12 @@ mod tests {
         check_reply(
             "(play m nil)",
             " ( mark 2 1 ) ",
-            expect!["Move { of: (mark 2 1), thought: None }"],
+            expect!["Move { mv: (mark 2 1), thought: None }"],
         );
         check_reply(
             "(play m nil)",
             "busy",
-            expect!["Move { of: busy, thought: None }"],
+            expect!["Move { mv: busy, thought: None }"],
         );
         check_reply(
             "(play m nil)",
@@ -624,7 +637,7 @@ mod tests {
             "(play m nil)",
             r#"noop (explanation "so what") (taunt "ha")"#,
             expect![[
-                r#"Move { of: noop, thought: Some(Thought { value: None, playouts: 0, transitions: 0, time: 0ns, stop: None, moves: [], note: Some("(explanation \"so what\") (taunt \"ha\")") }) }"#
+                r#"Move { mv: noop, thought: Some(Thought { value: None, playouts: 0, transitions: 0, time: 0ns, stop: None, moves: [], note: Some("(explanation \"so what\") (taunt \"ha\")") }) }"#
             ]],
         );
     }
@@ -664,10 +677,7 @@ mod tests {
         let replies = [
             Reply::Info(info),
             Reply::Ready,
-            Reply::Move {
-                of: mv,
-                thought: None,
-            },
+            Reply::Move { mv, thought: None },
             Reply::Nil,
             Reply::Failed(Failure::Empty),
         ];

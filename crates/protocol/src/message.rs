@@ -115,7 +115,7 @@ pub enum Reply {
     /// A move.
     Move {
         /// The move, which need not be legal.
-        of: Term,
+        mv: Term,
         /// How the player chose it.
         thought: Option<Thought>,
     },
@@ -187,7 +187,7 @@ pub struct Thought {
 #[derive(Clone, PartialEq, Debug)]
 pub struct WeighedMove {
     /// The move.
-    pub of: Term,
+    pub mv: Term,
     /// Number of visits.
     pub visits: u64,
     /// Mean goal value, 0 to 100.

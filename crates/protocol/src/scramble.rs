@@ -44,8 +44,8 @@ impl<P: Player> Player for Scrambled<P> {
     fn answer(&mut self, request: Request, stop: &StopFlag) -> Reply {
         let scrambled = self.scramble_request(request);
         match self.player.answer(scrambled, stop) {
-            Reply::Move { of: mv, thought } => Reply::Move {
-                of: self.names.restore(&mv),
+            Reply::Move { mv, thought } => Reply::Move {
+                mv: self.names.restore(&mv),
                 thought,
             },
             other => other,
@@ -218,7 +218,7 @@ mod tests {
                 Request::Play {
                     moves: Some(moves), ..
                 } => Reply::Move {
-                    of: Term::read(&moves[0].as_str().to_uppercase()).expect("a valid term"),
+                    mv: Term::read(&moves[0].as_str().to_uppercase()).expect("a valid term"),
                     thought: None,
                 },
                 _ => Reply::Ready,
@@ -239,10 +239,7 @@ mod tests {
         let (received, reply) = ask("(play m ((mark 1 1) odd))");
         expect!["( PLAY m (( kavukaku 1 1 ) daturimo ) )"].assert_eq(&received);
         let mv = Term::read("(mark 1 1)").expect("a valid term");
-        let expected = Reply::Move {
-            of: mv,
-            thought: None,
-        };
+        let expected = Reply::Move { mv, thought: None };
         assert_eq!(reply, expected);
     }
 }

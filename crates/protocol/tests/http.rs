@@ -28,7 +28,7 @@ fn start(server: Server) -> SocketAddr {
     let address = server.address().expect("a local address");
     let answer = |request: Request, _| match request {
         Request::Play { .. } => Reply::Move {
-            of: Term::read("noop").expect("a valid term"),
+            mv: Term::read("noop").expect("a valid term"),
             thought: None,
         },
         _ => Reply::Ready,
@@ -227,6 +227,35 @@ fn a_connection_is_refused_while_all_others_are_answered() {
 }
 
 #[test]
+fn rules_are_not_read_while_no_match_can_be_started() {
+    let server = Server::bind("127.0.0.1:0", Limits::default()).expect("a free port");
+    let server = server.busy_while(|| true);
+    let address = server.address().expect("a local address");
+    let answer = |request: Request, _| match request {
+        Request::Play { .. } => Reply::Nil,
+        _ => panic!("this should not be asked"),
+    };
+    let answer: Arc<dyn Fn(Request, Instant) -> Reply + Send + Sync> = Arc::new(answer);
+    thread::spawn(move || server.serve(&answer, &StopFlag::new()));
+    let rules = "((role a) (legal a x) (goal a 1) terminal)";
+    let say = |message: &str| {
+        let length = message.len();
+        let post = format!("POST / HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{message}");
+        send(address, post.as_bytes())
+    };
+    for message in [
+        format!("(START m a {rules} 1 1)"),
+        format!(" ( start m a {rules} 1 1)"),
+        format!("(Preview {rules} 1)"),
+        "(START m a (these rules (are never read".to_owned(),
+    ] {
+        let answer = say(&message);
+        assert!(answer.ends_with("\r\n\r\nbusy"), "{answer}");
+    }
+    assert!(say("(PLAY start NIL)").ends_with("\r\n\r\nnil"));
+}
+
+#[test]
 fn a_second_message_on_a_connection_is_refused() {
     let message = "POST / HTTP/1.1\r\nContent-Length: 13\r\n\r\n(PLAY m1 NIL)";
     let answer = send(server(Limits::default()), message.repeat(2).as_bytes());
@@ -369,10 +398,7 @@ fn a_remote_player_answers() {
     let address = server(Limits::default());
     let mut player = RemotePlayer::new(&format!("http://{address}/")).expect("a valid address");
     let mv = Term::read("noop").expect("a valid term");
-    let expected = Reply::Move {
-        of: mv,
-        thought: None,
-    };
+    let expected = Reply::Move { mv, thought: None };
     assert_eq!(player.answer(play(), &StopFlag::new()), expected);
     let abort = Request::Abort {
         id: MatchId::new("m1").expect("a valid name"),

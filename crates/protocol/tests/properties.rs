@@ -104,7 +104,7 @@ proptest! {
 
     #[test]
     fn moves_keep_their_spelling(mv in term(), id in id()) {
-        let reply = Reply::Move { of: mv, thought: None };
+        let reply = Reply::Move { mv, thought: None };
         let to = Request::Play { id, moves: None };
         prop_assert_eq!(read_reply(&to, write_reply(&reply).as_bytes()), reply);
     }

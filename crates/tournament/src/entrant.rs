@@ -18,8 +18,13 @@ const REMOTE_IDENTITY: &str = "elsewhere";
 pub enum Entrant {
     /// A bot in this process.
     Preset(Box<Preset>),
-    /// A remote player, by its address.
-    Remote(String),
+    /// A remote player.
+    Remote {
+        /// Its address.
+        address: String,
+        /// What it wants to be told with every message.
+        secret: Option<String>,
+    },
 }
 
 /// Why a text does not name an entrant.
@@ -47,7 +52,10 @@ impl Entrant {
         }
         if text.contains("://") {
             RemotePlayer::new(text)?;
-            return Ok(Entrant::Remote(text.to_owned()));
+            return Ok(Entrant::Remote {
+                address: text.to_owned(),
+                secret: None,
+            });
         }
         let mut preset = Preset::parse(text)?;
         if !text.contains("threads=") {
@@ -64,7 +72,7 @@ impl Entrant {
     pub fn identity(&self) -> String {
         let preset = match self {
             Entrant::Preset(preset) => preset,
-            Entrant::Remote(_) => return REMOTE_IDENTITY.to_owned(),
+            Entrant::Remote { .. } => return REMOTE_IDENTITY.to_owned(),
         };
         let known = PRESETS.iter().find(|known| known.name == preset.name);
         let mut words = vec![known.map_or(preset.name, |known| known.bot).to_owned()];
@@ -80,7 +88,7 @@ impl Entrant {
     pub fn address(&self) -> Option<&str> {
         match self {
             Entrant::Preset(_) => None,
-            Entrant::Remote(address) => Some(address),
+            Entrant::Remote { address, .. } => Some(address),
         }
     }
 }
@@ -90,7 +98,7 @@ impl fmt::Display for Entrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Entrant::Preset(preset) => preset.fmt(f),
-            Entrant::Remote(address) => f.write_str(address),
+            Entrant::Remote { address, .. } => f.write_str(address),
         }
     }
 }

@@ -48,7 +48,7 @@ pub use entrant::{Entrant, EntrantError};
 pub use experiment::{Experiment, ExperimentError, Overrides};
 pub use export::{CsvError, MoveWriter, write_cells, write_comparisons, write_matches};
 pub use pairs::Frequencies;
-pub use plan::{Grid, Pairs, Plan, PlanError, Stop, Value};
+pub use plan::{Grid, Pairs, Plan, PlanError, SecretFiles, Stop, Value};
 pub use published::{Activity, CellText, Column, Cost, Measure, Published, Row};
 pub use report::{
     Cross, comparison_table, games, one_budget, overall_table, score_table, short_table,

@@ -156,7 +156,7 @@ fn make_bots(cell: &Cell, index: u32, result: &mut MatchResult) -> Vec<Box<dyn B
         let seed = cell.seat_seed(index, role_idx);
         bots.push(match cell.entrant(seat) {
             Entrant::Preset(preset) => preset.bot(&cell.sheet.game, seed),
-            Entrant::Remote(_) => unreachable!("the referee hosts matches with remote players"),
+            Entrant::Remote { .. } => unreachable!("the referee hosts matches with remote players"),
         });
         result.work[usize::from(seat)].setup += started.elapsed().as_secs_f64();
     }
@@ -255,7 +255,7 @@ fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
     };
     let seat = |(role_idx, seat): (usize, &u8)| match cell.entrant(*seat) {
         Entrant::Preset(preset) => preset_seat(cell, preset, cell.seat_seed(index, role_idx)),
-        Entrant::Remote(address) => remote_seat(address),
+        Entrant::Remote { address, secret } => remote_seat(address, secret.as_deref()),
     };
     let seats = result.seats.iter().enumerate().map(seat).collect();
     let record = Referee::play(game, seats, &settings, &mut |_| {});
@@ -302,12 +302,15 @@ fn preset_seat(cell: &Cell, preset: &Preset, seed: u64) -> Seat {
     Seat::new(Box::new(player), about)
 }
 
-fn remote_seat(address: &str) -> Seat {
+fn remote_seat(address: &str, secret: Option<&str>) -> Seat {
     let about = About {
         name: address.to_owned(),
         ..About::default()
     };
-    let remote = RemotePlayer::new(address).expect("the plan was read with this address");
+    let mut remote = RemotePlayer::new(address).expect("the plan was read with this address");
+    if let Some(secret) = secret {
+        remote = remote.with_secret(secret);
+    }
     Seat {
         grace: GRACE,
         ..Seat::new(Box::new(remote), about)

@@ -47,6 +47,25 @@ pub struct Plan {
     /// What ends a cell early.
     #[serde(default)]
     pub stop: Option<Stop>,
+    /// The files with the secrets of remote players. The caller reads them.
+    #[serde(default)]
+    pub secret_file: SecretFiles,
+    /// The secrets of remote players, by address.
+    #[serde(skip)]
+    pub secrets: BTreeMap<String, String>,
+}
+
+/// Where the secrets of remote players are.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(untagged)]
+pub enum SecretFiles {
+    /// They have none.
+    #[default]
+    None,
+    /// All have the same.
+    All(String),
+    /// A file for each address.
+    Each(BTreeMap<String, String>),
 }
 
 /// A player with every combination of parameter values.
@@ -201,8 +220,11 @@ impl Plan {
             if entrants.iter().any(|(known, _)| *known == text) {
                 return Err(PlanError::Twice(text));
             }
-            let entrant = Arc::new(Entrant::parse(&text)?);
-            entrants.push((text, entrant));
+            let mut entrant = Entrant::parse(&text)?;
+            if let Entrant::Remote { address, secret } = &mut entrant {
+                *secret = self.secrets.get(address).cloned();
+            }
+            entrants.push((text, Arc::new(entrant)));
         }
         if entrants.len() < 2 {
             return Err(PlanError::TooFewPlayers);

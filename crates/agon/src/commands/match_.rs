@@ -26,6 +26,7 @@ use anyhow::{Context, bail};
 
 use crate::commands::bench::stem;
 use crate::person::Person;
+use crate::secret::{self, SecretFile};
 use crate::sheet::Sheet;
 use crate::terminal::has_color;
 use crate::watch::{ClockKind, Show};
@@ -46,11 +47,11 @@ const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Play one match and show it as it goes
 #[derive(clap::Args)]
 #[command(after_help = "A PLAYER is one of:
-  a preset, with parameters after a colon    agon, random, mc:most_steps=500 (see agon params --presets)
+  a preset, with parameters after a colon    agon, random, mc:most_steps=500
   the address of a remote player             http://HOST:PORT
   human                                      you, at this terminal
 
-Players take the roles in the order of the rules. Roles without a player get the default preset.
+`agon params --presets` lists the presets. Players take the roles in the order of the rules. Roles without a player get the default preset.
 
 A late, missing or illegal answer is replaced by a random legal move and counted as a fault. If a remote player cannot be
 reached or does not answer START, the match is void: there is no result, and the exit code is 1. A player that stops
@@ -60,6 +61,7 @@ Examples:
   agon match tic_tac_toe
   agon match connect_four mc random --playouts 1000 --seed 1
   agon match tic_tac_toe http://127.0.0.1:9147 human --start-clock 10 --play-clock 5
+  agon match tic_tac_toe http://127.0.0.1:9147 --secret-file secret.txt
   agon match my_game.kif mc mc --play-clock 5 --record match.json")]
 pub(crate) struct Args {
     /// A built-in game or the path of a rulesheet
@@ -82,6 +84,9 @@ pub(crate) struct Args {
     /// Wait up to S seconds for remote players to start
     #[arg(long, value_name = "S", value_parser = seconds)]
     wait: Option<Duration>,
+    /// File with the secret of remote players, or http://HOST:PORT=FILE for one of them; can be repeated
+    #[arg(long, value_name = "FILE", value_parser = SecretFile::parse)]
+    secret_file: Vec<SecretFile>,
     /// Send the rules to remote players with made-up names
     #[arg(long)]
     scramble: bool,
@@ -118,7 +123,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|text| Entrant::parse(text))
         .collect();
-    let entrants = entrants?;
+    let mut entrants = entrants?;
+    add_secrets(args, &mut entrants)?;
     let limits = Limits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
     let rules = sheet.playable(&limits)?;
@@ -162,8 +168,15 @@ fn report_void(record: &MatchRecord) {
 #[derive(Clone)]
 enum Entrant {
     Preset(Box<Preset>),
-    Remote(String),
+    Remote(RemoteEntrant),
     Human,
+}
+
+/// A remote player, and the secret that it wants.
+#[derive(Clone)]
+struct RemoteEntrant {
+    address: String,
+    secret: Option<String>,
 }
 
 impl Entrant {
@@ -174,7 +187,10 @@ impl Entrant {
         if text.contains("://") {
             // An address of the wrong form is reported before the match begins.
             RemotePlayer::new(text)?;
-            return Ok(Entrant::Remote(text.to_owned()));
+            return Ok(Entrant::Remote(RemoteEntrant {
+                address: text.to_owned(),
+                secret: None,
+            }));
         }
         Ok(Entrant::Preset(Box::new(Preset::parse(text)?)))
     }
@@ -184,10 +200,25 @@ impl std::fmt::Display for Entrant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Entrant::Preset(preset) => preset.fmt(f),
-            Entrant::Remote(address) => f.write_str(address),
+            Entrant::Remote(remote) => f.write_str(&remote.address),
             Entrant::Human => f.write_str("human"),
         }
     }
+}
+
+/// Gives each remote player the secret that it wants.
+fn add_secrets(args: &Args, entrants: &mut [Entrant]) -> anyhow::Result<()> {
+    let addresses = entrants.iter().filter_map(|entrant| match entrant {
+        Entrant::Remote(remote) => Some(remote.address.as_str()),
+        _ => None,
+    });
+    let mut secrets = secret::read_all(&args.secret_file, addresses)?;
+    for entrant in entrants {
+        if let Entrant::Remote(remote) = entrant {
+            remote.secret = secrets.remove(&remote.address);
+        }
+    }
+    Ok(())
 }
 
 /// Remote players have clocks only, in whole seconds.
@@ -329,7 +360,7 @@ impl Plan {
     ) -> anyhow::Result<Seat> {
         match &self.entrants[idx] {
             Entrant::Preset(preset) => Ok(self.preset_seat(idx, preset, game)),
-            Entrant::Remote(address) => self.remote_seat(address, args),
+            Entrant::Remote(remote) => self.remote_seat(remote, args),
             Entrant::Human => {
                 let about = agon_arena::About {
                     name: "human".to_owned(),
@@ -348,10 +379,14 @@ impl Plan {
     }
 
     /// A remote player. Its name goes into the record if it answers INFO; a player that does not may still play.
-    fn remote_seat(&self, address: &str, args: &Args) -> anyhow::Result<Seat> {
+    fn remote_seat(&self, entrant: &RemoteEntrant, args: &Args) -> anyhow::Result<Seat> {
+        let RemoteEntrant { address, secret } = entrant;
         let mut remote = RemotePlayer::new(address)?;
+        if let Some(secret) = secret {
+            remote = remote.with_secret(secret);
+        }
         let mut about = agon_arena::About {
-            name: address.to_owned(),
+            name: address.clone(),
             ..agon_arena::About::default()
         };
         let until = Instant::now() + args.wait.unwrap_or_default();

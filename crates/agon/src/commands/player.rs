@@ -23,6 +23,8 @@ use agon_search::Preset;
 use anyhow::Context;
 
 use crate::commands::match_::{any_seed, seconds};
+use crate::log::Log;
+use crate::secret;
 
 /// Bots that keep nothing between moves: for them, pondering is useless.
 const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
@@ -72,7 +74,7 @@ pub(crate) struct Args {
     /// Origin of web pages that may send messages, such as http://localhost:8147; can be repeated
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// File with a secret that every message must have
+    /// File with a secret that every message must have; managers of Agon send it with their --secret-file
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     /// Seed of everything random; a new one each time if it is not given
@@ -91,19 +93,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let memory = preset.params.memory / u32::from(args.matches);
     preset.params.memory = memory.max(LEAST_MEMORY.min(preset.params.memory));
     let seed = args.seed.unwrap_or_else(|| any_seed(SystemTime::now()));
+    let log = match args.quiet {
+        true => Log::quiet(),
+        false => Log::start(),
+    };
     let diary = args.record.as_deref().map(|folder| {
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
-        anyhow::Ok(Diary::new(folder, &preset, seed))
+        anyhow::Ok(Diary::new(folder, &preset, seed, &log))
     });
     let diary = diary.transpose()?;
     let server = Server::bind((args.host.as_str(), args.port), Limits::default());
     let server = server.with_context(|| format!("cannot listen on {}:{}", args.host, args.port))?;
     let access = Access {
         origins: args.allow_origin.clone(),
-        secret: args.secret_file.as_deref().map(read_secret).transpose()?,
+        secret: args.secret_file.as_deref().map(secret::read).transpose()?,
     };
-    let server = server.with_access(access);
     writeln!(
         stdout(),
         "agon player {preset} at http://{}",
@@ -119,26 +124,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..Settings::default()
     };
     let make = Arc::new(move |game: &Arc<Game>, seed| preset.bot(game, seed));
-    let desk = Arc::new(Desk {
-        lobby: Lobby::new(make, settings, usize::from(args.matches)),
-        diary,
-        is_quiet: args.quiet,
-    });
+    let lobby = Arc::new(Lobby::new(make, settings, usize::from(args.matches)));
+    let full = Arc::clone(&lobby);
+    let server = server
+        .with_access(access)
+        .busy_while(move || full.is_full());
+    let desk = Arc::new(Desk { lobby, diary, log });
     desk.serve(server)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The first line of a file.
-fn read_secret(path: &Path) -> anyhow::Result<String> {
-    let text = fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    let secret = text.lines().next().unwrap_or_default().trim();
-    anyhow::ensure!(
-        !secret.is_empty(),
-        "{}: the first line must be the secret",
-        path.display()
-    );
-    Ok(secret.to_owned())
 }
 
 /// By default the allocator keeps freed memory and uses huge pages. A player runs for days and is busy for minutes, so it
@@ -169,9 +162,9 @@ fn start_thrifty() {
 
 /// Answers the messages of managers.
 struct Desk {
-    lobby: Lobby,
+    lobby: Arc<Lobby>,
     diary: Option<Diary>,
-    is_quiet: bool,
+    log: Log,
 }
 
 impl Desk {
@@ -193,6 +186,7 @@ impl Desk {
         if let Some(diary) = &self.diary {
             diary.close_all();
         }
+        self.log.finish();
         Ok(())
     }
 
@@ -200,8 +194,8 @@ impl Desk {
         self.give_up(received);
         let noted = request.clone();
         let reply = self.lobby.answer(request, received);
-        if !self.is_quiet {
-            log(&noted, &reply, received.elapsed());
+        if let Some(line) = log_line(&noted, &reply, received.elapsed()) {
+            self.log.line(line);
         }
         if let Some(diary) = &self.diary {
             diary.note(noted, &reply);
@@ -211,9 +205,8 @@ impl Desk {
 
     fn give_up(&self, now: Instant) {
         for id in self.lobby.give_up(now) {
-            if !self.is_quiet {
-                eprintln!("{} was abandoned", clean(id.as_str()));
-            }
+            self.log
+                .line(format!("{} was abandoned", clean(id.as_str())));
             if let Some(diary) = &self.diary {
                 diary.close(&id, Ending::Interrupted);
             }
@@ -221,10 +214,10 @@ impl Desk {
     }
 }
 
-/// A line about a message.
-fn log(request: &Request, reply: &Reply, took: Duration) {
+/// A line about a message; `None` for messages that are not logged.
+fn log_line(request: &Request, reply: &Reply, took: Duration) -> Option<String> {
     let reply_text = match reply {
-        Reply::Move { of: mv, thought } => {
+        Reply::Move { mv, thought } => {
             let thought = thought.as_ref().map(opinion).unwrap_or_default();
             format!("{mv}{thought}")
         }
@@ -233,7 +226,7 @@ fn log(request: &Request, reply: &Reply, took: Duration) {
     let id = request.id().map(MatchId::as_str).unwrap_or_default();
     let what = match request {
         // Managers ask this every few seconds.
-        Request::Info => return,
+        Request::Info => return None,
         Request::Preview { .. } => "PREVIEW".to_owned(),
         Request::Start {
             role,
@@ -250,11 +243,11 @@ fn log(request: &Request, reply: &Reply, took: Duration) {
         Request::Abort { .. } => format!("{id} ABORT"),
     };
     let seconds = took.as_secs_f64();
-    eprintln!(
+    Some(format!(
         "{} -> {} in {seconds:.3} s",
         clean(&what),
         clean(&reply_text)
-    );
+    ))
 }
 
 fn opinion(thought: &Thought) -> String {
@@ -276,6 +269,7 @@ struct Diary {
     player: String,
     parameters: Vec<(String, String)>,
     seed: u64,
+    log: Log,
     pages: Mutex<Pages>,
 }
 
@@ -300,7 +294,7 @@ struct Page {
 }
 
 impl Diary {
-    fn new(folder: &Path, preset: &Preset, seed: u64) -> Diary {
+    fn new(folder: &Path, preset: &Preset, seed: u64, log: &Log) -> Diary {
         let values = preset.params.values().into_iter();
         Diary {
             folder: folder.to_owned(),
@@ -309,6 +303,7 @@ impl Diary {
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             seed,
+            log: log.clone(),
             pages: Mutex::default(),
         }
     }
@@ -374,13 +369,13 @@ impl Diary {
             budget: None,
             seed: Some(self.seed),
         };
-        let id = id.to_string();
+        let (id, log) = (id.to_string(), self.log.clone());
         thread::spawn(move || {
             if let Err(error) = page.record(id, seat, &ending).and_then(|record| {
                 let text = serde_json::to_string(&record)?;
                 Ok(fs::write(&path, text + "\n")?)
             }) {
-                eprintln!("agon: cannot write {}: {error:#}", path.display());
+                log.line(format!("agon: cannot write {}: {error:#}", path.display()));
             }
         });
     }

@@ -332,7 +332,7 @@ fn play_again(
             return;
         };
         let now = match &reply {
-            Reply::Move { of: mv, .. } => mv.to_string(),
+            Reply::Move { mv, .. } => mv.to_string(),
             other => agon_protocol::codec::write_reply(other),
         };
         if !was_fault {

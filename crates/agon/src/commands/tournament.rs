@@ -16,14 +16,15 @@ use agon_gdl::Limits;
 use agon_ground::GroundLimits;
 use agon_protocol::StopFlag;
 use agon_tournament::{
-    AbsentPlayer, Budget, Cell, CellProgress, Ended, Format, Outcome, Plan, Sheet, Store, Tally,
-    run as play, write_cells,
+    AbsentPlayer, Budget, Cell, CellProgress, Ended, Format, Outcome, Plan, SecretFiles, Sheet,
+    Store, Tally, run as play, write_cells,
 };
 use anyhow::Context;
 
 use crate::commands::bench::stem;
 use crate::commands::report::{print_json, print_tables};
 use crate::progress::{ProgressShow, time};
+use crate::secret::{self, SecretFile};
 use crate::sheet;
 use crate::terminal;
 
@@ -38,7 +39,8 @@ use crate::terminal;
   start_clock = 1.0              # seconds of the start clock, where there is a clock
   play_clock = 5                 # seconds per move of remote players
   seed = 1
-  stop = { sprt = { elo0 = 0, elo1 = 30 } }                        # ends a cell when the test has a result
+  secret_file = \"secret.txt\"     # secret of remote players; docs/PLAYER.md
+  stop = { sprt = { elo0 = 0, elo1 = 30 } }                        # end a cell by a sequential test
   grid = [{ player = \"cadia-2009\", exploration = [20, 40, 80] }]   # more players
 
 Results are stored as they come, and the same command goes on where it was stopped. Several processes can run the same
@@ -111,12 +113,15 @@ impl Shape {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let path = args.file.display();
     let text = fs::read_to_string(&args.file).with_context(|| format!("cannot read {path}"))?;
-    let plan =
+    let mut plan =
         Plan::read(&text).with_context(|| format!("{path} is not a valid tournament file"))?;
     // Errors in players and clocks are reported before games are compiled.
-    plan.contestants()?;
+    let pairs = plan.contestants()?;
     plan.terms()?;
     let folder = args.file.parent();
+    let entrants = pairs.iter().flat_map(|pair| [&pair.first, &pair.second]);
+    let addresses = entrants.filter_map(|entrant| entrant.address());
+    plan.secrets = secret::read_all(&secret_files(&plan, folder), addresses)?;
     let sheets: anyhow::Result<Vec<Arc<Sheet>>> = plan
         .games
         .iter()
@@ -131,11 +136,33 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(exit_code(&outcome))
 }
 
+/// The files with secrets that a tournament file names.
+fn secret_files(plan: &Plan, folder: Option<&Path>) -> Vec<SecretFile> {
+    let file = |address: Option<&String>, name: &String| SecretFile {
+        address: address.cloned(),
+        path: beside(name, folder).unwrap_or_else(|| PathBuf::from(name)),
+    };
+    match &plan.secret_file {
+        SecretFiles::None => Vec::new(),
+        SecretFiles::All(name) => vec![file(None, name)],
+        SecretFiles::Each(files) => {
+            let files = files.iter();
+            files
+                .map(|(address, name)| file(Some(address), name))
+                .collect()
+        }
+    }
+}
+
+/// A file in `folder`, if it is there and not in the current folder.
+fn beside(name: &str, folder: Option<&Path>) -> Option<PathBuf> {
+    let path = folder.map(|folder| folder.join(name));
+    path.filter(|path| !Path::new(name).exists() && path.is_file())
+}
+
 /// Finds and compiles a game: a file in the current folder or in `folder`, or a built-in game.
 pub(crate) fn compile(game: &str, folder: Option<&Path>) -> anyhow::Result<Arc<Sheet>> {
-    let beside = folder.map(|folder| folder.join(game));
-    let beside = beside.filter(|path| !Path::new(game).exists() && path.is_file());
-    let path = beside.map(|path| path.display().to_string());
+    let path = beside(game, folder).map(|path| path.display().to_string());
     let limits = Limits::default();
     let sheet = sheet::Sheet::find(path.as_deref().unwrap_or(game), &limits)?;
     let rules = sheet.playable(&limits)?;

@@ -65,11 +65,13 @@ pub(crate) struct Playing {
 impl Playing {
     /// Starts one on any free port and waits until it says where.
     pub(crate) fn start(folder: &Path, args: &[&str]) -> Playing {
-        let mut child = agon(folder, &["player", "--port", "0", "--quiet"])
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
+        let mut command = agon(folder, &["player", "--port", "0", "--quiet"]);
+        Playing::spawn(command.args(args))
+    }
+
+    fn spawn(command: &mut Command) -> Playing {
+        let command = command.stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the binary runs");
         let mut line = String::new();
         let out = child.stdout.take().expect("it has an output");
         BufReader::new(out)
@@ -80,6 +82,17 @@ impl Playing {
             child,
             url: url.to_owned(),
         }
+    }
+
+    /// Starts one that logs to a pipe, which nobody reads.
+    pub(crate) fn start_with_log(folder: &Path, args: &[&str]) -> Playing {
+        let mut command = agon(folder, &["player", "--port", "0"]);
+        Playing::spawn(command.args(args).stderr(Stdio::piped()))
+    }
+
+    /// Closes the pipe of the log.
+    pub(crate) fn close_log(&mut self) {
+        drop(self.child.stderr.take());
     }
 
     /// Everything that comes back for these bytes. `hangs_up` says whether the peer shows that it has sent all.

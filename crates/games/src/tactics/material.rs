@@ -30,7 +30,7 @@ struct Bounds {
 }
 
 impl<'g> Scale<'g> {
-    /// A scale for pieces of this worth to each role; at most so many steps of the engine.
+    /// A scale for pieces of this worth to each role, which may take `most` steps of the engine.
     #[must_use]
     pub fn new(
         game: &'g Game,
@@ -71,7 +71,7 @@ impl<'g> Scale<'g> {
         on.map(|(_, worth)| worth).sum()
     }
 
-    /// Whether a move leads to a balance of at least this much after so many steps and the captures after them.
+    /// Whether a move leads to a balance of at least `wanted` after `plies` steps and the captures after them.
     ///
     /// # Errors
     /// If that takes too long.

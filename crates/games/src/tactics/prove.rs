@@ -1,4 +1,4 @@
-//! Proofs by full-width search: can a side make sure of a goal within so many steps?
+//! Proofs by full-width search: can a side make sure of a goal within a number of steps?
 //!
 //! An AND/OR search without any heuristic: one side needs one good move in each of its states, the other side is given
 //! all of its moves. States that were looked at before are remembered with the number of steps for which the answer is
@@ -65,7 +65,7 @@ pub struct Prover<'g> {
 }
 
 impl<'g> Prover<'g> {
-    /// A prover that may take at most so many steps of the engine in all.
+    /// A prover that may take `most` steps of the engine in all.
     #[must_use]
     pub fn new(game: &'g Game, role: RoleId, most: u64) -> Prover<'g> {
         Prover {
@@ -97,7 +97,7 @@ impl<'g> Prover<'g> {
         self.child(state, &turn, mv)
     }
 
-    /// Whether the wish can be forced within so many steps.
+    /// Whether the wish can be forced within `plies` steps.
     ///
     /// # Errors
     /// If that takes too long, or the game is not one for this prover.

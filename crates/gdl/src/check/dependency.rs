@@ -28,7 +28,7 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             continue;
         };
         let before_play = matches!(head, Keyword::Init | Keyword::Base | Keyword::Input);
-        for &rule in &outline.relations[relation].heads {
+        for &rule in outline.defining(relation) {
             for (reach, keyword) in [(&moves, Keyword::Does), (&state, Keyword::True)] {
                 if keyword == Keyword::True && !before_play {
                     continue;
@@ -129,7 +129,7 @@ impl Reach {
         reach.steps[target] = Some(None);
         let mut queue = VecDeque::from([target]);
         while let Some(relation) = queue.pop_front() {
-            for &user in &outline.relations[relation].users {
+            for &user in outline.using(relation) {
                 let head = outline.heads[user as usize];
                 if reach.steps[head].is_none() && is_passable(outline, head) {
                     reach.steps[head] = Some(Some((relation, user as usize)));

@@ -46,7 +46,7 @@ impl Asked {
             return;
         };
         let mut told = FxHashSet::default();
-        for &rule in &outline.relations[relation].users {
+        for &rule in outline.using(relation) {
             let uses = outline.uses(rule as usize).iter();
             for usage in uses.filter(|usage| usage.relation == relation) {
                 let term = &usage.atom.args[self.position];
@@ -69,7 +69,7 @@ impl Asked {
         let mut shapes = Shapes::default();
         let makers = self.makers.iter();
         for maker in makers.filter_map(|&keyword| outline.keyword(keyword)) {
-            for &rule in &outline.relations[maker].heads {
+            for &rule in outline.defining(maker) {
                 shapes.add(&outline.rules[rule as usize].head.args[self.position]);
             }
         }

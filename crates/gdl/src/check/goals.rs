@@ -11,7 +11,7 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     let Some(goal) = outline.keyword(Keyword::Goal) else {
         return;
     };
-    for &rule in &outline.relations[goal].heads {
+    for &rule in outline.defining(goal) {
         let value = &outline.rules[rule as usize].head.args[1];
         let message = match value {
             Term::Variable(..) => continue,

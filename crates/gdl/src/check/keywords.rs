@@ -65,7 +65,7 @@ pub(super) fn check_missing(outline: &Outline<'_>, findings: &mut Diagnostics) {
     for (keyword, example) in examples {
         let is_there = outline
             .keyword(keyword)
-            .is_some_and(|relation| !outline.relations[relation].heads.is_empty());
+            .is_some_and(|relation| !outline.defining(relation).is_empty());
         if !is_there {
             let what = if keyword == Keyword::Role {
                 "fact"
@@ -297,7 +297,7 @@ impl KeywordCheck<'_, '_> {
         let sees = self
             .outline
             .keyword(Keyword::Sees)
-            .and_then(|relation| self.outline.relations[relation].heads.first());
+            .and_then(|relation| self.outline.defining(relation).first());
         let Some(&rule) = sees else { return };
         self.findings.push(
             Diagnostic::warning(

@@ -7,6 +7,7 @@
 //! - Love, Hinrichs, Haley, Schkufza and Genesereth 2008, General Game Playing: Game Description Language Specification
 //!   (the well-formedness rules)
 
+mod bindings;
 mod bodies;
 mod dependency;
 mod fluents;
@@ -19,7 +20,10 @@ mod roles;
 mod safety;
 mod strata;
 
-use rustc_hash::FxHashSet;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 
 use crate::ast::{self, Description};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
@@ -68,9 +72,11 @@ pub fn check_until(
     go_on()?;
     dependency::check(&outline, &mut findings);
     go_on()?;
-    strata::check(&outline, &mut findings);
+    let component = recursion::relation_components(&outline);
     go_on()?;
-    recursion::check(&outline, &mut findings);
+    strata::check(&outline, &component, &mut findings);
+    go_on()?;
+    recursion::check(&outline, &component, &mut findings);
     go_on()?;
     goals::check(&outline, &mut findings);
     bodies::check(&outline, &mut findings);
@@ -112,12 +118,8 @@ fn roles(rules: &[Rule]) -> Vec<Term> {
 
 /// Removes duplicate rules: a second `role` fact must not make a second role.
 fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &mut Diagnostics) {
-    let mut seen = FxHashSet::default();
-    let is_new: Vec<bool> = rules
-        .iter()
-        .map(|rule| seen.insert((&rule.head, &rule.body)))
-        .collect();
-    if seen.len() == rules.len() {
+    let is_new = first_occurrences(rules);
+    if is_new.iter().all(|&is_new| is_new) {
         return;
     }
     let mut duplicates = Vec::new();
@@ -144,6 +146,27 @@ fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &
             );
         }
     }
+}
+
+/// For each rule, whether no earlier one is the same.
+fn first_occurrences(rules: &[Rule]) -> Vec<bool> {
+    let mut seen: HashTable<u32> = HashTable::with_capacity(rules.len());
+    let mut is_new = Vec::with_capacity(rules.len());
+    for (idx, rule) in rules.iter().enumerate() {
+        let content = (&rule.head, &rule.body);
+        let is_same = |&other: &u32| {
+            let other = &rules[other as usize];
+            content == (&other.head, &other.body)
+        };
+        let hash = FxBuildHasher.hash_one(content);
+        let is_known = seen.find(hash, is_same).is_some();
+        if !is_known {
+            let rehash = |_: &u32| unreachable!("there is room for all rules");
+            seen.insert_unique(hash, idx as u32, rehash);
+        }
+        is_new.push(!is_known);
+    }
+    is_new
 }
 
 /// Whether a name may be a misspelling of another: one letter different for short names, two for long ones.

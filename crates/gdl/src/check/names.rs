@@ -1,12 +1,17 @@
 //! Inconsistent names: misspelt, undefined, unused, with two spellings or two arities. The game can still be played, so
 //! all of these are warnings, but most of them are mistakes.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::ast::{Atom, Term};
 use crate::check::outline::Outline;
 use crate::check::{MOST_GUESSES, MOST_NAMES, arguments, is_alike};
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -25,25 +30,21 @@ pub(super) fn check(outline: &Outline<'_>, is_complete: bool, findings: &mut Dia
 
 /// The same relation with two arities.
 fn relation_arities(outline: &Outline<'_>, findings: &mut Diagnostics) {
-    let mut first: FxHashMap<SymbolId, (usize, Span)> = FxHashMap::default();
-    let mut told: FxHashSet<(SymbolId, usize)> = FxHashSet::default();
-    for (idx, rule) in outline.rules.iter().enumerate() {
-        let uses = outline.uses(idx).iter().map(|usage| usage.atom);
-        for atom in std::iter::once(&rule.head).chain(uses) {
-            let arity = atom.args.len();
-            let is_keyword = Keyword::of(atom.name).is_some_and(|keyword| keyword != Keyword::Sees);
-            let &mut (before, span) = first.entry(atom.name).or_insert((arity, atom.span));
-            if before != arity && !is_keyword && told.insert((atom.name, arity)) {
-                findings.push(arity_finding(
-                    outline,
-                    "relation",
-                    atom.name,
-                    [before, arity],
-                    atom.span,
-                    span,
-                ));
-            }
-        }
+    for relation in &outline.relations {
+        let (name, arity) = (relation.name, relation.arity);
+        let is_keyword = Keyword::of(name).is_some_and(|keyword| keyword != Keyword::Sees);
+        let first = outline.first_of_name(name);
+        let Some(first) = first.filter(|first| first.arity != arity && !is_keyword) else {
+            continue;
+        };
+        findings.push(arity_finding(
+            outline,
+            "relation",
+            name,
+            [first.arity, arity],
+            relation.first,
+            first.first,
+        ));
     }
 }
 
@@ -73,8 +74,10 @@ struct Vocabulary<'a> {
     outline: &'a Outline<'a>,
     /// First span of each symbol, in the order of ids.
     places: Vec<Option<Span>>,
-    /// Arities of each function in order of appearance, with the first span of each; constants have none.
-    functions: FxHashMap<SymbolId, Vec<(usize, Span)>>,
+    /// The first arity of each function, and where it is; constants have none.
+    functions: FxHashMap<SymbolId, (u32, Span)>,
+    /// Further arities.
+    other_arities: FxHashMap<(SymbolId, u32), Span>,
 }
 
 impl<'a> Vocabulary<'a> {
@@ -84,6 +87,7 @@ impl<'a> Vocabulary<'a> {
             outline,
             places,
             functions: FxHashMap::default(),
+            other_arities: FxHashMap::default(),
         };
         for rule in outline.rules {
             vocabulary.atom(&rule.head);
@@ -110,9 +114,10 @@ impl<'a> Vocabulary<'a> {
             Term::Constant(name, span) => self.meet(*name, *span),
             Term::Compound(name, args, span) => {
                 self.meet(*name, *span);
-                let arities = self.functions.entry(*name).or_default();
-                if !arities.iter().any(|&(arity, _)| arity == args.len()) {
-                    arities.push((args.len(), *span));
+                let arity = args.len() as u32;
+                let (first, _) = *self.functions.entry(*name).or_insert((arity, *span));
+                if first != arity {
+                    self.other_arities.entry((*name, arity)).or_insert(*span);
                 }
                 args.iter().for_each(|arg| self.term(arg));
             }
@@ -120,47 +125,32 @@ impl<'a> Vocabulary<'a> {
     }
 
     fn arities(&self, findings: &mut Diagnostics) {
-        let mut clashes: Vec<_> = self
-            .functions
-            .iter()
-            .filter(|(_, arities)| arities.len() > 1)
-            .collect();
-        clashes.sort_by_key(|(name, _)| **name);
-        for (name, arities) in clashes {
-            let (before, first) = arities[0];
-            for &(now, span) in &arities[1..] {
-                findings.push(arity_finding(
-                    self.outline,
-                    "function",
-                    *name,
-                    [before, now],
-                    span,
-                    first,
-                ));
-            }
+        let mut clashes: Vec<_> = self.other_arities.iter().collect();
+        clashes.sort_by_key(|&(&(name, _), &span)| (name, span));
+        for (&(name, now), &span) in clashes {
+            let (before, first) = self.functions[&name];
+            findings.push(arity_finding(
+                self.outline,
+                "function",
+                name,
+                [before as usize, now as usize],
+                span,
+                first,
+            ));
         }
     }
 
     /// Names that differ only in case.
     fn capitals(&self, findings: &mut Diagnostics) {
-        let mut folded: FxHashMap<String, Vec<SymbolId>> = FxHashMap::default();
-        for (symbol, name) in self.outline.symbols.iter() {
-            if self.places[symbol.0 as usize].is_some()
-                && !name.bytes().all(|byte| byte.is_ascii_digit())
-            {
-                folded.entry(name.to_lowercase()).or_default().push(symbol);
-            }
-        }
-        let mut clashes: Vec<_> = folded
-            .into_values()
-            .filter(|symbols| symbols.len() > 1)
-            .collect();
-        clashes.sort();
-        for mut symbols in clashes {
-            let place = |symbol: SymbolId| self.places[symbol.0 as usize].unwrap_or_default();
+        let place = |symbol: SymbolId| self.places[symbol.0 as usize].unwrap_or_default();
+        for mut symbols in self.same_but_for_case() {
             symbols.sort_by_key(|&symbol| place(symbol));
             let first = symbols[0];
             for &symbol in &symbols[1..] {
+                if !findings.wants(Severity::Warning) {
+                    findings.leave_out(Severity::Warning);
+                    continue;
+                }
                 let (name, before) = (self.outline.name(symbol), self.outline.name(first));
                 let line = self.outline.source.line(place(first).start);
                 let message = format!(
@@ -176,11 +166,53 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
+impl Vocabulary<'_> {
+    /// Groups of names that differ only in case, in the order of their first symbols.
+    fn same_but_for_case(&self) -> Vec<Vec<SymbolId>> {
+        let symbols = self.outline.symbols;
+        let is_word = |symbol: SymbolId, name: &str| {
+            self.places[symbol.0 as usize].is_some()
+                && !name.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let mut seen: HashTable<SymbolId> = HashTable::new();
+        let mut groups: BTreeMap<SymbolId, Vec<SymbolId>> = BTreeMap::new();
+        for (symbol, name) in symbols
+            .iter()
+            .filter(|(symbol, name)| is_word(*symbol, name))
+        {
+            let is_same = |&other: &SymbolId| lower_case(symbols.name(other)) == lower_case(name);
+            let hash = |name: &str| FxBuildHasher.hash_one(&*lower_case(name));
+            match seen.find(hash(name), is_same) {
+                Some(&first) => groups
+                    .entry(first)
+                    .or_insert_with(|| vec![first])
+                    .push(symbol),
+                None => {
+                    seen.insert_unique(hash(name), symbol, |&other| hash(symbols.name(other)));
+                }
+            }
+        }
+        groups.into_values().collect()
+    }
+}
+
+/// A name in lower case. Most names are.
+fn lower_case(name: &str) -> Cow<'_, str> {
+    let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    match name.bytes().all(is_lower) {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(name.to_lowercase()),
+    }
+}
+
 /// Relations that look like a misspelt keyword: a similar name, the right arity, and either no use or no definition.
 fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHashSet<usize> {
     let mut misspelt = FxHashSet::default();
     for (idx, relation) in outline.relations.iter().enumerate().take(MOST_NAMES) {
-        let (as_head, as_condition) = (!relation.heads.is_empty(), !relation.users.is_empty());
+        let (as_head, as_condition) = (
+            !outline.defining(idx).is_empty(),
+            !outline.using(idx).is_empty(),
+        );
         if Keyword::of(relation.name).is_some() || (as_head && as_condition) {
             continue;
         }
@@ -189,7 +221,7 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
             continue;
         };
         let (span, nothing) = if as_head {
-            (outline.rules[relation.heads[0] as usize].head.span, "uses")
+            (head_span(outline, idx), "uses")
         } else {
             (outline.first_use(idx).atom.span, "defines")
         };
@@ -201,6 +233,12 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
         );
     }
     misspelt
+}
+
+/// Where a relation is first defined.
+fn head_span(outline: &Outline<'_>, relation: usize) -> Span {
+    let first = outline.defining(relation)[0];
+    outline.rules[first as usize].head.span
 }
 
 /// The keyword that a name may be a misspelling of, as a head or as a condition.
@@ -250,7 +288,7 @@ fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut 
             Keyword::of(relation.name),
             Some(Keyword::Legal | Keyword::Goal | Keyword::Terminal)
         );
-        if !relation.heads.is_empty() || is_given || is_missing || misspelt.contains(&idx) {
+        if !outline.defining(idx).is_empty() || is_given || is_missing || misspelt.contains(&idx) {
             continue;
         }
         let name = outline.name(relation.name);
@@ -288,7 +326,7 @@ fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<String> {
         .enumerate()
         .filter(|(idx, relation)| {
             *idx != unlike
-                && !relation.heads.is_empty()
+                && !outline.defining(*idx).is_empty()
                 && relation.arity == outline.relations[unlike].arity
         });
     defined
@@ -308,7 +346,7 @@ fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Dia
         .filter(|&relation| is_used[relation])
         .collect();
     while let Some(relation) = queue.pop() {
-        for &rule in &outline.relations[relation].heads {
+        for &rule in outline.defining(relation) {
             for usage in outline.uses(rule as usize) {
                 if !std::mem::replace(&mut is_used[usage.relation], true) {
                     queue.push(usage.relation);
@@ -317,11 +355,11 @@ fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Dia
         }
     }
     for (idx, relation) in outline.relations.iter().enumerate() {
-        if is_used[idx] || relation.heads.is_empty() || misspelt.contains(&idx) {
+        if is_used[idx] || outline.defining(idx).is_empty() || misspelt.contains(&idx) {
             continue;
         }
         let name = outline.name(relation.name);
-        let (message, what) = if relation.users.is_empty() {
+        let (message, what) = if outline.using(idx).is_empty() {
             (
                 format!("nothing uses `{name}` with {}", arguments(relation.arity)),
                 "its rules",
@@ -332,9 +370,8 @@ fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Dia
                 "them",
             )
         };
-        let head = outline.rules[relation.heads[0] as usize].head.span;
         findings.push(
-            Diagnostic::warning(Kind::Unused, head, message)
+            Diagnostic::warning(Kind::Unused, head_span(outline, idx), message)
                 .help(format!("use it in a condition, or delete {what}")),
         );
         if findings.is_full() {

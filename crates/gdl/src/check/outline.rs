@@ -6,10 +6,14 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Atom, Description, Rule};
 use crate::parse::shorten;
+use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
 
 /// Keywords that a game can do without, and whose names old sheets give to relations of their own.
 const OPTIONAL: [Keyword; 2] = [Keyword::Base, Keyword::Input];
+
+/// No relation, or no rule.
+const NONE: u32 = u32::MAX;
 
 /// A use of a relation in a body.
 pub(super) struct Use<'a> {
@@ -22,14 +26,43 @@ pub(super) struct Use<'a> {
 pub(super) struct Relation {
     pub(super) name: SymbolId,
     pub(super) arity: usize,
-    /// Rules with this relation as their head.
-    pub(super) heads: Vec<u32>,
-    /// Rules with this relation in their bodies, each once.
-    pub(super) users: Vec<u32>,
+    /// Where it first occurs, in a head or in a body.
+    pub(super) first: Span,
     /// Number of occurrences in bodies.
     n_uses: u32,
     /// The first of these occurrences.
     first_use: u32,
+}
+
+/// Lists of numbers, one per relation, end to end: there may be a million relations, each with a list of one rule.
+pub(super) struct Lists {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// The lists of `n_lists` owners. `visit` is called twice and must make the same pairs of an owner and an item.
+    pub(super) fn new(n_lists: usize, visit: impl Fn(&mut dyn FnMut(usize, u32))) -> Lists {
+        let mut starts = vec![0; n_lists + 1];
+        visit(&mut |owner, _| starts[owner + 1] += 1);
+        for owner in 0..n_lists {
+            starts[owner + 1] += starts[owner];
+        }
+        let mut items = vec![0; starts[n_lists] as usize];
+        visit(&mut |owner, item| {
+            items[starts[owner] as usize] = item;
+            starts[owner] += 1;
+        });
+        // Each start is now the end of its list, which is the start of the next one.
+        starts.rotate_right(1);
+        starts[0] = 0;
+        Lists { starts, items }
+    }
+
+    /// The list of an owner.
+    pub(super) fn get(&self, owner: usize) -> &[u32] {
+        &self.items[self.starts[owner] as usize..self.starts[owner + 1] as usize]
+    }
 }
 
 pub(super) struct Outline<'a> {
@@ -41,7 +74,13 @@ pub(super) struct Outline<'a> {
     pub(super) heads: Vec<usize>,
     uses: Vec<Use<'a>>,
     use_ends: Vec<u32>,
-    by_key: FxHashMap<(SymbolId, usize), usize>,
+    /// Rules with each relation as their head.
+    defining: Lists,
+    /// Rules with each relation in their bodies, each once.
+    using: Lists,
+    /// The first relation of each name, or `NONE`; those with other arities are in `others`.
+    by_name: Vec<u32>,
+    others: FxHashMap<(SymbolId, usize), u32>,
     pub(super) is_gdl_two: bool,
     /// Relations called `base` or `input` that are not the keyword: the sheet gives the name another number of arguments
     /// throughout.
@@ -59,33 +98,33 @@ impl<'a> Outline<'a> {
             heads: Vec::with_capacity(rules.len()),
             uses: Vec::new(),
             use_ends: Vec::with_capacity(rules.len()),
-            by_key: FxHashMap::default(),
+            defining: Lists::new(0, |_| {}),
+            using: Lists::new(0, |_| {}),
+            by_name: vec![NONE; description.symbols.len()],
+            others: FxHashMap::default(),
             is_gdl_two: false,
             is_ordinary: [false; 2],
         };
-        for (idx, rule) in rules.iter().enumerate() {
-            outline.add(idx as u32, rule);
+        for rule in rules {
+            outline.add(rule);
         }
+        outline.list_rules();
         outline.is_gdl_two = outline.uses_sees();
         outline.is_ordinary = OPTIONAL.map(|keyword| outline.is_never_keyword(keyword));
         outline
     }
 
-    fn add(&mut self, idx: u32, rule: &'a Rule) {
+    fn add(&mut self, rule: &'a Rule) {
         let head = self.number(&rule.head);
         self.heads.push(head);
-        self.relations[head].heads.push(idx);
         for literal in &rule.body {
             literal.for_each_atom(&mut |atom, negated| {
                 let relation = self.number(atom);
                 let used = &mut self.relations[relation];
-                if used.users.is_empty() {
+                if used.n_uses == 0 {
                     used.first_use = self.uses.len() as u32;
                 }
                 used.n_uses += 1;
-                if used.users.last() != Some(&idx) {
-                    used.users.push(idx);
-                }
                 self.uses.push(Use {
                     relation,
                     negated,
@@ -96,28 +135,77 @@ impl<'a> Outline<'a> {
         self.use_ends.push(self.uses.len() as u32);
     }
 
+    fn list_rules(&mut self) {
+        let n_relations = self.relations.len();
+        self.defining = Lists::new(n_relations, |add| {
+            for (rule, &head) in self.heads.iter().enumerate() {
+                add(head, rule as u32);
+            }
+        });
+        self.using = Lists::new(n_relations, |add| {
+            let mut last_user = vec![NONE; n_relations];
+            for rule in 0..self.rules.len() {
+                for usage in self.uses(rule) {
+                    if std::mem::replace(&mut last_user[usage.relation], rule as u32) != rule as u32
+                    {
+                        add(usage.relation, rule as u32);
+                    }
+                }
+            }
+        });
+    }
+
     fn number(&mut self, atom: &Atom) -> usize {
         let (name, arity) = (atom.name, atom.args.len());
-        let next = self.relations.len();
-        let relation = *self.by_key.entry((name, arity)).or_insert(next);
+        let next = self.relations.len() as u32;
+        let first = &mut self.by_name[name.0 as usize];
+        let relation = match *first {
+            NONE => {
+                *first = next;
+                next
+            }
+            known if self.relations[known as usize].arity == arity => known,
+            _ => *self.others.entry((name, arity)).or_insert(next),
+        };
         if relation == next {
             self.relations.push(Relation {
                 name,
                 arity,
-                heads: Vec::new(),
-                users: Vec::new(),
+                first: atom.span,
                 n_uses: 0,
                 first_use: 0,
             });
         }
-        relation
+        relation as usize
+    }
+
+    /// The relation of this name that occurs first in the sheet.
+    pub(super) fn first_of_name(&self, name: SymbolId) -> Option<&Relation> {
+        let first = self.by_name[name.0 as usize];
+        (first != NONE).then(|| &self.relations[first as usize])
+    }
+
+    /// Rules with a relation as their head.
+    pub(super) fn defining(&self, relation: usize) -> &[u32] {
+        self.defining.get(relation)
+    }
+
+    /// Rules with a relation in their bodies, each once.
+    pub(super) fn using(&self, relation: usize) -> &[u32] {
+        self.using.get(relation)
     }
 
     /// The relation of a keyword with its right arity, if it occurs.
     pub(super) fn keyword(&self, keyword: Keyword) -> Option<usize> {
-        self.by_key
-            .get(&(keyword.symbol(), keyword.arity()?))
-            .copied()
+        let (name, arity) = (keyword.symbol(), keyword.arity()?);
+        let first = self.by_name[name.0 as usize];
+        if first == NONE {
+            return None;
+        }
+        match self.relations[first as usize].arity == arity {
+            true => Some(first as usize),
+            false => self.others.get(&(name, arity)).map(|&idx| idx as usize),
+        }
     }
 
     /// The relations that a rule's body uses, in order.
@@ -157,9 +245,10 @@ impl<'a> Outline<'a> {
     /// Whether a keyword occurs at least twice, and never with the number of arguments that the keyword takes. A single
     /// occurrence is more likely a slip.
     fn is_never_keyword(&self, keyword: Keyword) -> bool {
-        let relations = self.relations.iter();
-        let relations = relations.filter(|relation| relation.name == keyword.symbol());
-        let n_uses = relations.map(|relation| relation.heads.len() + relation.n_uses as usize);
+        let relations = self.relations.iter().enumerate();
+        let relations = relations.filter(|(_, relation)| relation.name == keyword.symbol());
+        let n_uses =
+            relations.map(|(idx, relation)| self.defining(idx).len() + relation.n_uses as usize);
         self.keyword(keyword).is_none() && n_uses.sum::<usize>() > 1
     }
 
@@ -168,6 +257,6 @@ impl<'a> Outline<'a> {
         let Some(sees) = self.keyword(Keyword::Sees) else {
             return false;
         };
-        !self.relations[sees].heads.is_empty() && self.relations[sees].users.is_empty()
+        !self.defining(sees).is_empty() && self.using(sees).is_empty()
     }
 }

@@ -5,17 +5,16 @@
 //! a variable of its recursive literal in a function and binds it nowhere else never terminates: every application
 //! makes larger terms.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Atom, Term};
-use crate::check::outline::{Outline, Use};
+use crate::check::outline::{Lists, Outline, Use};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::graph::components;
 use crate::symbol::{Keyword, SymbolId};
 
 /// Adds a finding for each rule that violates the restriction.
-pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
-    let component = relation_components(outline);
+pub(super) fn check(outline: &Outline<'_>, component: &[u32], findings: &mut Diagnostics) {
     for rule in 0..outline.rules.len() {
         let own = component[outline.heads[rule]];
         let uses = outline.uses(rule);
@@ -33,13 +32,14 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             });
         }
         let head = &outline.rules[rule].head;
+        let head_args: FxHashSet<Vec<u32>> = head.args.iter().map(structure).collect();
         // A rule that only passes on its arguments and never wraps them is finite; the first bad literal is reported.
         for usage in uses.iter().filter(is_recursive) {
             let Some(arg) = usage
                 .atom
                 .args
                 .iter()
-                .find(|arg| !is_restricted(arg, head, &guards))
+                .find(|arg| !is_restricted(arg, &head_args, &guards))
             else {
                 continue;
             };
@@ -55,26 +55,46 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
 
 /// Strongly connected components of the graph from each relation to those that its rules use.
 pub(super) fn relation_components(outline: &Outline<'_>) -> Vec<u32> {
-    let mut successors: Vec<Vec<u32>> = vec![Vec::new(); outline.relations.len()];
-    for rule in 0..outline.rules.len() {
-        let targets = &mut successors[outline.heads[rule]];
-        targets.extend(outline.uses(rule).iter().map(|usage| usage.relation as u32));
-    }
-    for targets in &mut successors {
-        targets.sort_unstable();
-        targets.dedup();
-    }
+    let n_relations = outline.relations.len();
+    let successors = Lists::new(n_relations, |add| {
+        for (rule, &head) in outline.heads.iter().enumerate() {
+            for usage in outline.uses(rule) {
+                add(head, usage.relation as u32);
+            }
+        }
+    });
     components(
-        successors.len(),
-        |node| &successors[node as usize],
+        n_relations,
+        |node| successors.get(node as usize),
         |node| node,
     )
 }
 
-fn is_restricted(arg: &Term, head: &Atom, guards: &FxHashSet<SymbolId>) -> bool {
+fn is_restricted(
+    arg: &Term,
+    head_args: &FxHashSet<Vec<u32>>,
+    guards: &FxHashSet<SymbolId>,
+) -> bool {
     let mut is_guarded = true;
     arg.for_each_variable(&mut |name, _| is_guarded &= guards.contains(&name));
-    is_guarded || head.args.iter().any(|head_arg| same(head_arg, arg))
+    is_guarded || head_args.contains(&structure(arg))
+}
+
+/// The names of a term and their structure, as numbers: the same for two terms that differ only in their places.
+fn structure(term: &Term) -> Vec<u32> {
+    fn add(term: &Term, out: &mut Vec<u32>) {
+        match term {
+            Term::Variable(name, _) => out.extend([0, name.0]),
+            Term::Constant(name, _) => out.extend([1, name.0]),
+            Term::Compound(name, args, _) => {
+                out.extend([2, name.0, args.len() as u32]);
+                args.iter().for_each(|arg| add(arg, out));
+            }
+        }
+    }
+    let mut out = Vec::new();
+    add(term, &mut out);
+    out
 }
 
 /// A variable of the recursive literal that is nested deeper in the head than there, and that nothing else binds.
@@ -82,9 +102,10 @@ fn grows(usage: &Use<'_>, head: &Atom, guards: &FxHashSet<SymbolId>) -> Option<S
     if usage.negated {
         return None;
     }
+    let (in_head, in_literal) = (depths(head), depths(usage.atom));
     let mut found = None;
     usage.atom.for_each_variable(&mut |name, _| {
-        let is_deeper = depth_in(head, name) > depth_in(usage.atom, name);
+        let is_deeper = in_head.get(&name) > in_literal.get(&name);
         if is_deeper && !guards.contains(&name) && found.is_none() {
             found = Some(name);
         }
@@ -92,40 +113,23 @@ fn grows(usage: &Use<'_>, head: &Atom, guards: &FxHashSet<SymbolId>) -> Option<S
     found
 }
 
-/// The maximum number of functions around a variable; -1 if it does not occur.
-fn depth_in(atom: &Atom, name: SymbolId) -> i32 {
-    fn depth(term: &Term, name: SymbolId) -> i32 {
+/// The maximum number of functions around each variable.
+fn depths(atom: &Atom) -> FxHashMap<SymbolId, u32> {
+    fn add(term: &Term, depth: u32, deepest: &mut FxHashMap<SymbolId, u32>) {
         match term {
-            Term::Variable(other, _) if *other == name => 0,
-            Term::Variable(..) | Term::Constant(..) => -1,
+            Term::Variable(name, _) => {
+                let known = deepest.entry(*name).or_insert(depth);
+                *known = depth.max(*known);
+            }
+            Term::Constant(..) => {}
             Term::Compound(_, args, _) => {
-                let deepest = args.iter().map(|arg| depth(arg, name)).max().unwrap_or(-1);
-                if deepest < 0 { -1 } else { deepest + 1 }
+                args.iter().for_each(|arg| add(arg, depth + 1, deepest));
             }
         }
     }
-    atom.args
-        .iter()
-        .map(|arg| depth(arg, name))
-        .max()
-        .unwrap_or(-1)
-}
-
-/// Equality that ignores spans.
-fn same(left: &Term, right: &Term) -> bool {
-    match (left, right) {
-        (Term::Variable(left, _), Term::Variable(right, _))
-        | (Term::Constant(left, _), Term::Constant(right, _)) => left == right,
-        (Term::Compound(left, left_args, _), Term::Compound(right, right_args, _)) => {
-            left == right
-                && left_args.len() == right_args.len()
-                && left_args
-                    .iter()
-                    .zip(right_args)
-                    .all(|(left, right)| same(left, right))
-        }
-        _ => false,
-    }
+    let mut deepest = FxHashMap::default();
+    atom.args.iter().for_each(|arg| add(arg, 0, &mut deepest));
+    deepest
 }
 
 fn unbounded(outline: &Outline<'_>, rule: usize, variable: SymbolId) -> Diagnostic {
@@ -162,7 +166,8 @@ mod tests {
             "the snippet can be read"
         );
         let mut findings = Diagnostics::new();
-        super::check(&Outline::new(&description), &mut findings);
+        let outline = Outline::new(&description);
+        super::check(&outline, &relation_components(&outline), &mut findings);
         findings.sort();
         expected.assert_eq(&findings.to_text(&description.source));
     }

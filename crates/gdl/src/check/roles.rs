@@ -15,7 +15,8 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
         return;
     };
     let mut declared: FxHashMap<&str, Span> = FxHashMap::default();
-    for &rule in &outline.relations[role].heads {
+    let mut in_order: Vec<(&str, Span)> = Vec::new();
+    for &rule in outline.defining(role) {
         let rule = &outline.rules[rule as usize];
         // Everything except a fact about a name is an error that has been reported.
         if !rule.body.is_empty() || matches!(rule.head.args[0], Term::Variable(..)) {
@@ -34,11 +35,12 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             );
         } else {
             declared.insert(outline.source.slice(span), span);
+            in_order.push((outline.source.slice(span), span));
         }
     }
     undeclared(outline, &declared, findings);
     for keyword in [Keyword::Legal, Keyword::Goal] {
-        idle_roles(outline, keyword, &declared, findings);
+        idle_roles(outline, keyword, &in_order, findings);
     }
 }
 
@@ -96,14 +98,14 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
 fn idle_roles(
     outline: &Outline<'_>,
     keyword: Keyword,
-    declared: &FxHashMap<&str, Span>,
+    declared: &[(&str, Span)],
     findings: &mut Diagnostics,
 ) {
     let Some(relation) = outline.keyword(keyword) else {
         return;
     };
-    let heads = outline.relations[relation]
-        .heads
+    let heads = outline
+        .defining(relation)
         .iter()
         .map(|&rule| &outline.rules[rule as usize].head.args[0]);
     let mut spoken_of: FxHashSet<&str> = FxHashSet::default();
@@ -116,12 +118,8 @@ fn idle_roles(
     if spoken_of.is_empty() {
         return;
     }
-    let mut idle: Vec<_> = declared
-        .iter()
-        .filter(|(role, _)| !spoken_of.contains(*role))
-        .collect();
-    idle.sort();
-    for (role, &span) in idle {
+    let idle = declared.iter();
+    for &(role, span) in idle.filter(|(role, _)| !spoken_of.contains(role)) {
         if !findings.wants(Severity::Warning) {
             findings.leave_out(Severity::Warning);
             continue;

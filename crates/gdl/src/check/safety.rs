@@ -4,17 +4,14 @@
 //! exception, because real sheets and all reference systems have it: an unbound variable in the position of a role
 //! ranges over the roles. This gives a warning, and [`crate::lower`] adds the `role` literal.
 
-use std::cell::Cell;
+use rustc_hash::FxHashMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::ast::{Atom, Literal, Rule, Term};
+use crate::ast::{Atom, Rule, Term};
+use crate::check::bindings::{Bindings, Signed, Variables, View};
 use crate::check::outline::Outline;
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
-
-type Variables = FxHashSet<SymbolId>;
 
 /// Adds findings; returns, per rule, the variables that range over the roles.
 pub(super) fn check(
@@ -35,25 +32,14 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
     if rule.body.is_empty() && rule.head.args.iter().all(is_ground) {
         return Vec::new();
     }
-    let body: Vec<Signed<'_>> = rule
-        .body
-        .iter()
-        .map(|literal| Signed {
-            literal,
-            negated: false,
-        })
-        .collect();
-    let fuel = Cell::new(fuel(&body));
-    let mut scope = Scope::new(&fuel);
-    scope.bind_all(&body);
-    let mut unsafe_uses = UnsafeUses {
-        told: Variables::default(),
-        uses: Vec::new(),
-    };
+    let body = Signed::body(rule);
+    let bindings = Bindings::of(&body);
+    let mut unsafe_uses = UnsafeUses::default();
+    unsafe_uses.enter(&bindings);
     rule.head.for_each_variable(&mut |name, span| {
-        unsafe_uses.note(name, span, Context::Head, &scope);
+        unsafe_uses.note(name, span, Context::Head);
     });
-    unsafe_uses.conjunction(&body, &scope);
+    unsafe_uses.conjunction(&body, &mut bindings.choices.iter());
     if unsafe_uses.uses.is_empty() {
         return Vec::new();
     }
@@ -87,188 +73,6 @@ fn is_ground(term: &Term) -> bool {
     }
 }
 
-/// A literal under an even or odd number of negations.
-#[derive(Clone, Copy)]
-struct Signed<'a> {
-    literal: &'a Literal,
-    negated: bool,
-}
-
-/// The meaning of a signed literal.
-enum View<'a> {
-    Atom(&'a Atom, bool),
-    Distinct(&'a Term, &'a Term),
-    Equal(&'a Term, &'a Term),
-    All(Vec<Signed<'a>>),
-    Any(Vec<Signed<'a>>),
-}
-
-impl<'a> Signed<'a> {
-    fn view(self) -> View<'a> {
-        let with_sign = |members: &'a [Literal]| {
-            members
-                .iter()
-                .map(|literal| Signed {
-                    literal,
-                    negated: self.negated,
-                })
-                .collect()
-        };
-        match self.literal {
-            Literal::Atom(atom) => View::Atom(atom, self.negated),
-            Literal::Distinct(left, right, _) if self.negated => View::Equal(left, right),
-            Literal::Distinct(left, right, _) => View::Distinct(left, right),
-            Literal::Not(inner, _) => Signed {
-                literal: inner,
-                negated: !self.negated,
-            }
-            .view(),
-            Literal::And(members, _) if self.negated => View::Any(with_sign(members)),
-            Literal::Or(members, _) if !self.negated => View::Any(with_sign(members)),
-            Literal::And(members, _) | Literal::Or(members, _) => View::All(with_sign(members)),
-        }
-    }
-}
-
-/// The number of visits of literals that finding the bound variables of a body may take. Real rules need a few per
-/// literal; a rule with equalities in deeply nested `or`s would need exponentially many, and counts as unsafe.
-fn fuel(body: &[Signed<'_>]) -> u64 {
-    const VISITS_PER_LITERAL: u64 = 50;
-    let mut n_literals = 0;
-    for signed in body {
-        signed.literal.for_each_atom(&mut |_, _| n_literals += 1);
-        signed.literal.for_each_term(&mut |_| n_literals += 1);
-    }
-    (n_literals + 100) * VISITS_PER_LITERAL
-}
-
-/// The variables bound so far: by this conjunction and by those around it.
-struct Scope<'a> {
-    own: Variables,
-    outer: Option<&'a Scope<'a>>,
-    /// Visits left: see [`fuel`].
-    fuel: &'a Cell<u64>,
-}
-
-impl Scope<'_> {
-    fn new(fuel: &Cell<u64>) -> Scope<'_> {
-        Scope {
-            own: Variables::default(),
-            outer: None,
-            fuel,
-        }
-    }
-
-    fn inside<'b>(outer: &'b Scope<'b>) -> Scope<'b> {
-        Scope {
-            own: Variables::default(),
-            outer: Some(outer),
-            fuel: outer.fuel,
-        }
-    }
-
-    fn contains(&self, name: SymbolId) -> bool {
-        let mut scope = Some(self);
-        while let Some(here) = scope {
-            if here.own.contains(&name) {
-                return true;
-            }
-            scope = here.outer;
-        }
-        false
-    }
-
-    fn bind_all(&mut self, conjunction: &[Signed<'_>]) {
-        // Step 1. Atoms bind their variables, in any order.
-        let (mut equalities, mut choices) = (Vec::new(), Vec::new());
-        let mut open = conjunction.to_vec();
-        while let Some(signed) = open.pop() {
-            if !self.burn() {
-                return;
-            }
-            match signed.view() {
-                View::Atom(atom, false) => atom.for_each_variable(&mut |name, _| self.add(name)),
-                View::Atom(_, true) | View::Distinct(..) => {}
-                View::Equal(left, right) => equalities.push([left, right]),
-                View::All(members) => open.extend(members),
-                View::Any(alternatives) => choices.push(alternatives),
-            }
-        }
-        // Step 2. Equalities bind what follows from that, and then what follows from `or`s, which may use it too.
-        loop {
-            self.bind_equal(&equalities);
-            let before = self.own.len();
-            for alternatives in &choices {
-                for name in self.common(alternatives) {
-                    self.add(name);
-                }
-            }
-            if self.own.len() == before || self.fuel.get() == 0 {
-                return;
-            }
-        }
-    }
-
-    /// Binds the variables of each term that is equal to a bound one, however long the chain.
-    fn bind_equal(&mut self, equalities: &[[&Term; 2]]) {
-        // Per side of an equality, the number of unbound variables, and who waits for each of them.
-        let mut n_unbound = vec![[0_u32; 2]; equalities.len()];
-        let mut waiting: FxHashMap<SymbolId, Vec<(usize, usize)>> = FxHashMap::default();
-        let mut bound_sides = Vec::new();
-        for (idx, sides) in equalities.iter().enumerate() {
-            for (side, term) in sides.iter().enumerate() {
-                term.for_each_variable(&mut |name, _| {
-                    if !self.contains(name) {
-                        n_unbound[idx][side] += 1;
-                        waiting.entry(name).or_default().push((idx, side));
-                    }
-                });
-                if n_unbound[idx][side] == 0 {
-                    bound_sides.push((idx, side));
-                }
-            }
-        }
-        while let Some((idx, side)) = bound_sides.pop() {
-            equalities[idx][1 - side].for_each_variable(&mut |name, _| {
-                self.add(name);
-                for (idx, side) in waiting.remove(&name).unwrap_or_default() {
-                    n_unbound[idx][side] -= 1;
-                    if n_unbound[idx][side] == 0 {
-                        bound_sides.push((idx, side));
-                    }
-                }
-            });
-        }
-    }
-
-    /// Whether another literal may be visited.
-    fn burn(&self) -> bool {
-        let left = self.fuel.get();
-        self.fuel.set(left.saturating_sub(1));
-        left > 0
-    }
-
-    /// The variables that every alternative binds.
-    fn common(&self, alternatives: &[Signed<'_>]) -> Variables {
-        let mut common: Option<Variables> = None;
-        for alternative in alternatives {
-            let mut scope = Scope::inside(self);
-            scope.bind_all(&[*alternative]);
-            match &mut common {
-                None => common = Some(scope.own),
-                Some(common) => common.retain(|name| scope.own.contains(name)),
-            }
-        }
-        common.unwrap_or_default()
-    }
-
-    fn add(&mut self, name: SymbolId) {
-        if !self.contains(name) {
-            self.own.insert(name);
-        }
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     Head,
@@ -283,14 +87,32 @@ struct UnsafeUse {
 }
 
 /// First unsafe use of each variable.
+#[derive(Default)]
 struct UnsafeUses {
     told: Variables,
     uses: Vec<UnsafeUse>,
+    /// For each variable, how many of the conjunctions around the current literal bind it.
+    n_binding: FxHashMap<SymbolId, u32>,
 }
 
 impl UnsafeUses {
-    fn note(&mut self, name: SymbolId, span: Span, context: Context, scope: &Scope<'_>) {
-        if !scope.contains(name) && self.told.insert(name) {
+    fn enter(&mut self, bindings: &Bindings) {
+        for &name in &bindings.own {
+            *self.n_binding.entry(name).or_default() += 1;
+        }
+    }
+
+    fn leave(&mut self, bindings: &Bindings) {
+        for name in &bindings.own {
+            if let Some(n_binding) = self.n_binding.get_mut(name) {
+                *n_binding -= 1;
+            }
+        }
+    }
+
+    fn note(&mut self, name: SymbolId, span: Span, context: Context) {
+        let is_bound = self.n_binding.get(&name).is_some_and(|&n| n > 0);
+        if !is_bound && self.told.insert(name) {
             self.uses.push(UnsafeUse {
                 name,
                 span,
@@ -299,26 +121,32 @@ impl UnsafeUses {
         }
     }
 
-    fn conjunction(&mut self, members: &[Signed<'_>], scope: &Scope<'_>) {
+    /// Looks at the members of a conjunction whose bindings were entered. `choices` has those of its `or`s, in order.
+    fn conjunction(
+        &mut self,
+        members: &[Signed<'_>],
+        choices: &mut std::slice::Iter<'_, Vec<Bindings>>,
+    ) {
         for signed in members {
             match signed.view() {
                 View::Atom(_, false) => {}
                 View::Atom(atom, true) => atom.for_each_variable(&mut |name, span| {
-                    self.note(name, span, Context::Negation, scope);
+                    self.note(name, span, Context::Negation);
                 }),
                 View::Distinct(left, right) | View::Equal(left, right) => {
                     for term in [left, right] {
                         term.for_each_variable(&mut |name, span| {
-                            self.note(name, span, Context::Distinct, scope);
+                            self.note(name, span, Context::Distinct);
                         });
                     }
                 }
-                View::All(members) => self.conjunction(&members, scope),
+                View::All(members) => self.conjunction(&members, choices),
                 View::Any(alternatives) => {
-                    for alternative in alternatives {
-                        let mut inner = Scope::inside(scope);
-                        inner.bind_all(&[alternative]);
-                        self.conjunction(&[alternative], &inner);
+                    let bindings = choices.next().expect("every `or` has bindings");
+                    for (alternative, bindings) in alternatives.iter().zip(bindings) {
+                        self.enter(bindings);
+                        self.conjunction(&[*alternative], &mut bindings.choices.iter());
+                        self.leave(bindings);
                     }
                 }
             }

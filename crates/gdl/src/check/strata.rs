@@ -9,21 +9,20 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Atom, Term};
 use crate::check::outline::Outline;
-use crate::check::recursion::relation_components;
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
 use crate::graph::components;
 use crate::symbol::SymbolId;
 
-/// If a cycle has more pairs of a literal and a head than this, the examination would take too long, and the result is
-/// a warning.
+/// If a cycle has more pairs of a literal and a head than this, or all cycles together have more than the other limit, the
+/// examination would take too long, and the result is a warning.
 const MOST_PAIRS: usize = 2_000_000;
+const MOST_PAIRS_IN_ALL: usize = 10_000_000;
 /// Limits of the search for a paradox: steps, and the length of a cycle.
 const MOST_STEPS: u32 = 2000;
 const LONGEST_CYCLE: usize = 8;
 
 /// Adds a finding for each cycle through negation, at most one per rule.
-pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
-    let component = relation_components(outline);
+pub(super) fn check(outline: &Outline<'_>, component: &[u32], findings: &mut Diagnostics) {
     let is_inside =
         |rule: usize, relation: usize| component[outline.heads[rule]] == component[relation];
     let mut suspects: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
@@ -46,14 +45,26 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     }
     let mut cycles: Vec<Vec<usize>> = suspects.into_values().collect();
     cycles.sort();
+    let mut n_pairs_left = MOST_PAIRS_IN_ALL;
     for rules in cycles {
-        check_cycle(outline, &rules, findings);
+        check_cycle(outline, &rules, &mut n_pairs_left, findings);
     }
 }
 
 /// Examines the rules of one cycle of relations.
-fn check_cycle(outline: &Outline<'_>, rules: &[usize], findings: &mut Diagnostics) {
-    let links = Links::new(outline, rules);
+fn check_cycle(
+    outline: &Outline<'_>,
+    rules: &[usize],
+    n_pairs_left: &mut usize,
+    findings: &mut Diagnostics,
+) {
+    let n_uses: usize = rules.iter().map(|&rule| outline.uses(rule).len()).sum();
+    let n_pairs = n_uses.saturating_mul(rules.len());
+    let look_close = n_pairs <= MOST_PAIRS.min(*n_pairs_left);
+    if look_close {
+        *n_pairs_left -= n_pairs;
+    }
+    let links = Links::new(outline, rules, look_close);
     let component = components(
         links.successors.len(),
         |node| &links.successors[node as usize],
@@ -98,7 +109,7 @@ struct Links {
 }
 
 impl Links {
-    fn new(outline: &Outline<'_>, rules: &[usize]) -> Links {
+    fn new(outline: &Outline<'_>, rules: &[usize], look_close: bool) -> Links {
         let mut by_head: FxHashMap<usize, Vec<u32>> = FxHashMap::default();
         for (node, &rule) in rules.iter().enumerate() {
             by_head
@@ -106,8 +117,6 @@ impl Links {
                 .or_default()
                 .push(node as u32);
         }
-        let n_uses: usize = rules.iter().map(|&rule| outline.uses(rule).len()).sum();
-        let look_close = n_uses.saturating_mul(rules.len()) <= MOST_PAIRS;
         let mut links = vec![Vec::new(); rules.len()];
         for (node, &rule) in rules.iter().enumerate() {
             for (usage, used) in outline.uses(rule).iter().enumerate() {
@@ -348,6 +357,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::check::recursion::relation_components;
     use crate::{Limits, parse};
 
     fn check(sheet: &str, expected: Expect) {
@@ -357,7 +367,8 @@ mod tests {
             "the snippet can be read"
         );
         let mut findings = Diagnostics::new();
-        super::check(&Outline::new(&description), &mut findings);
+        let outline = Outline::new(&description);
+        super::check(&outline, &relation_components(&outline), &mut findings);
         findings.sort();
         expected.assert_eq(&findings.to_text(&description.source));
     }

@@ -46,6 +46,8 @@ pub struct RemotePlayer {
     host: String,
     name: String,
     port: u16,
+    /// What the player wants to be told with every message.
+    secret: Option<String>,
     /// What the name of the host stands for; empty until it is looked up.
     addresses: Vec<SocketAddr>,
 }
@@ -75,8 +77,17 @@ impl RemotePlayer {
             host: format!("{name}:{port}"),
             name: bare.to_owned(),
             port,
+            secret: None,
             addresses: Vec::new(),
         })
+    }
+
+    /// The same player, which is told this secret with every message: `Authorization: Bearer SECRET`. The secret is one line
+    /// without control characters; anything else in it is left out.
+    #[must_use]
+    pub fn with_secret(mut self, secret: &str) -> RemotePlayer {
+        self.secret = Some(secret.chars().filter(|c| !c.is_control()).collect());
+        self
     }
 
     fn ask(&mut self, request: &Request, stop: &StopFlag) -> Result<Vec<u8>, Failure> {
@@ -85,6 +96,9 @@ impl RemotePlayer {
         let read = self.exchange(stream, request, stop);
         read.map_err(|error| match error {
             ReadError::Io(error) => connection_failure(&error),
+            ReadError::Status(status) if status.starts_with("401") => {
+                Failure::Connection(self.secret_words().to_owned())
+            }
             // A web server that knows nothing of the protocol, or no web server at all.
             ReadError::Status(_) | ReadError::Malformed(_) => {
                 Failure::Connection(error.to_string())
@@ -112,6 +126,14 @@ impl RemotePlayer {
             &mut BufReader::new(StoppableStream { stream, stop }),
             &REPLY_LIMITS,
         )
+    }
+
+    /// Why a player refuses our messages.
+    fn secret_words(&self) -> &'static str {
+        match self.secret {
+            Some(_) => "the player has another secret than the one it was told",
+            None => "the player wants a secret (see --secret-file)",
+        }
     }
 
     fn look_up(&mut self) -> Result<(), Failure> {
@@ -144,10 +166,13 @@ impl RemotePlayer {
     }
 
     fn post(&self, message: &str) -> String {
+        let secret = self.secret.as_ref();
+        let secret = secret.map(|secret| format!("Authorization: Bearer {secret}\r\n"));
         format!(
             "POST / HTTP/1.0\r\nAccept: text/delim\r\nHost: {host}\r\nSender: GAMESERVER\r\n\
-             Receiver: {host}\r\nContent-Type: text/acl\r\nContent-Length: {}\r\n\r\n{message}",
+             Receiver: {host}\r\nContent-Type: text/acl\r\nContent-Length: {}\r\n{}\r\n{message}",
             message.len(),
+            secret.unwrap_or_default(),
             host = self.host
         )
     }
@@ -226,6 +251,15 @@ mod tests {
         check("http://127.0.0.1:80/", "127.0.0.1:80");
         check("http://[::1]:9148", "[::1]:9148");
         check("http://[::1]", "[::1]:9147");
+    }
+
+    #[test]
+    fn a_secret_is_one_header() {
+        let player = RemotePlayer::new("http://127.0.0.1").expect("an address");
+        assert!(!player.post("(INFO)").contains("Authorization"));
+        let post = player.with_secret("open\r\nHost: evil").post("(INFO)");
+        let line = "\r\nAuthorization: Bearer openHost: evil\r\n\r\n(INFO)";
+        assert!(post.ends_with(line), "{post}");
     }
 
     #[test]

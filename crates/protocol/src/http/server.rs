@@ -38,11 +38,15 @@ const MOST_IN_PATH: usize = 200;
 /// Answers a request that was received at this time.
 type Answer = dyn Fn(Request, Instant) -> Reply + Send + Sync;
 
+/// Whether a further match would be refused.
+type IsFull = dyn Fn() -> bool + Send + Sync;
+
 /// A listening socket for managers.
 pub struct Server {
     listener: TcpListener,
     limits: Limits,
     access: Access,
+    is_full: Arc<IsFull>,
 }
 
 impl Server {
@@ -57,7 +61,16 @@ impl Server {
             listener,
             limits,
             access,
+            is_full: Arc::new(|| false),
         })
+    }
+
+    /// The same server, which answers `busy` to START and PREVIEW while `is_full` returns true. It does not read their rules
+    /// then, so that strangers cannot take the CPU time of a running match with long rules.
+    #[must_use]
+    pub fn busy_while(mut self, is_full: impl Fn() -> bool + Send + Sync + 'static) -> Server {
+        self.is_full = Arc::new(is_full);
+        self
     }
 
     /// The same server, with other rules about who may speak.
@@ -84,6 +97,7 @@ impl Server {
             access: self.access.clone(),
             connections: connections.clone(),
             large: Gate::default(),
+            is_full: Arc::clone(&self.is_full),
             answer: Arc::clone(answer),
         });
         loop {
@@ -128,6 +142,7 @@ struct Service {
     access: Access,
     connections: Connections,
     large: Gate,
+    is_full: Arc<IsFull>,
     answer: Arc<Answer>,
 }
 
@@ -208,6 +223,9 @@ impl Service {
         let is_get = head.method == Method::Get;
         if is_get && message.len() > MOST_IN_PATH {
             return Ok(only_info());
+        }
+        if !is_get && codec::brings_rules(message) && (self.is_full)() {
+            return Ok(Response::new("200 OK", &codec::write_reply(&Reply::Busy)));
         }
         let until = received + self.limits.patience;
         let place = match message.len() > LARGE_MESSAGE {
