@@ -5,8 +5,11 @@
 //! therefore does not change entrants that do not use it.
 
 use std::fmt;
+use std::fs;
+use std::sync::Arc;
 
 use agon_protocol::http::{AddressError, RemotePlayer};
+use agon_search::model::Model;
 use agon_search::{PRESETS, Params, Preset, PresetError};
 use thiserror::Error;
 
@@ -49,7 +52,7 @@ impl Entrant {
             RemotePlayer::new(text)?;
             return Ok(Entrant::Remote(text.to_owned()));
         }
-        let mut preset = Preset::parse(text)?;
+        let mut preset = Preset::parse_with(text, &read_model)?;
         if !text.contains("threads=") {
             preset
                 .params
@@ -72,6 +75,12 @@ impl Entrant {
         let values = preset.params.values().into_iter().zip(defaults);
         let differing = values.filter(|(value, default)| value != default);
         words.extend(differing.map(|((name, value), _)| format!("{name}={value}")));
+        // A model is what its numbers are, whatever its file is called.
+        words.extend(
+            preset
+                .model()
+                .map(|model| format!("model={:016x}", model.fingerprint())),
+        );
         words.join(" ")
     }
 
@@ -83,6 +92,16 @@ impl Entrant {
             Entrant::Remote(address) => Some(address),
         }
     }
+}
+
+/// Reads the model in a file.
+///
+/// # Errors
+/// If it cannot be read, or is not a model.
+pub fn read_model(file: &str) -> Result<Arc<Model>, String> {
+    let bytes = fs::read(file).map_err(|error| format!("it cannot be read: {error}"))?;
+    let model = Model::from_bytes(&bytes).map_err(|error| error.to_string())?;
+    Ok(Arc::new(model))
 }
 
 /// The text of the tournament file.
