@@ -5,6 +5,7 @@
 mod clock;
 mod commands;
 mod help;
+mod models;
 mod outlook;
 mod paint;
 mod person;
@@ -74,6 +75,7 @@ enum Command {
     Heuristic(commands::heuristic::Args),
     Man(commands::man::Args),
     Match(commands::match_::Args),
+    Models(commands::models::Args),
     Params(commands::params::Args),
     Perft(commands::perft::Args),
     Play(commands::play::Args),
@@ -83,6 +85,7 @@ enum Command {
     Search(commands::search::Args),
     Show(commands::show::Args),
     Tournament(commands::tournament::Args),
+    Train(commands::train::Args),
     Verify(commands::verify::Args),
 }
 
@@ -116,6 +119,7 @@ fn main() -> ExitCode {
         Command::Heuristic(args) => commands::heuristic::run(&args),
         Command::Man(args) => commands::man::run(&args, help::program()),
         Command::Match(args) => commands::match_::run(&args),
+        Command::Models(args) => commands::models::run(&args),
         Command::Params(args) => commands::params::run(&args),
         Command::Perft(args) => commands::perft::run(&args),
         Command::Play(args) => commands::play::run(&args),
@@ -125,6 +129,7 @@ fn main() -> ExitCode {
         Command::Search(args) => commands::search::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Tournament(args) => commands::tournament::run(&args),
+        Command::Train(args) => commands::train::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };
     answer.unwrap_or_else(|error| {

@@ -23,6 +23,7 @@ use agon_search::Preset;
 use anyhow::Context;
 
 use crate::commands::match_::{any_seed, seconds};
+use crate::models;
 
 /// Bots that keep nothing between moves: for them, pondering is useless.
 const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
@@ -86,7 +87,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     #[cfg(unix)]
     start_thrifty();
-    let mut preset = Preset::parse(&args.player)?;
+    let mut preset = models::preset(&args.player)?;
     // All matches together have the memory of one tree.
     let memory = preset.params.memory / u32::from(args.matches);
     preset.params.memory = memory.max(LEAST_MEMORY.min(preset.params.memory));
@@ -118,7 +119,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         warm_up: args.warm_up,
         ..Settings::default()
     };
-    let make = Arc::new(move |game: &Arc<Game>, seed| preset.bot(game, seed));
+    let is_quiet = args.quiet;
+    let make =
+        Arc::new(move |game: &Arc<Game>, seed| with_model(&preset, game, is_quiet).bot(game, seed));
     let desk = Arc::new(Desk {
         lobby: Lobby::new(make, settings, usize::from(args.matches)),
         diary,
@@ -126,6 +129,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     });
     desk.serve(server)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The player for a game: with the model of the game in the user's folder, unless something was said about models. A model that does
+/// not fit, or cannot be read, is reported, and the match is played without it.
+fn with_model(preset: &Preset, game: &Arc<Game>, is_quiet: bool) -> Preset {
+    let note = |text: String| {
+        if !is_quiet {
+            eprintln!("agon: {text}");
+        }
+    };
+    if let Err(error) = preset.check(game) {
+        note(format!("this match is played without the model: {error}"));
+    }
+    if preset.has_model_choice() || preset.name != Preset::DEFAULT {
+        return preset.clone();
+    }
+    match models::find(game) {
+        Ok(Some((path, model))) => {
+            note(format!(
+                "this match is played with the model {}",
+                path.display()
+            ));
+            preset.clone().with_model(Some(model))
+        }
+        Ok(None) => preset.clone(),
+        Err(error) => {
+            note(format!("this match is played without a model: {error:#}"));
+            preset.clone()
+        }
+    }
 }
 
 /// The first line of a file.
