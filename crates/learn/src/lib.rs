@@ -10,10 +10,11 @@
 //! The network itself, and how a search uses it, are in `agon_search::model`. Here are self-play, training, and the alarm that goes
 //! off when self-play has nothing more to teach.
 //!
-//! **Invariant:** this crate does no I/O, prints nothing and reads no environment.
+//! **Invariant:** this crate does no I/O, prints nothing and reads no environment; its only clock is that of the start clock (`bot`).
 //! **Invariant:** the same seed, the same number of threads and a limit in positions give the same network on every machine.
 
 mod alarm;
+mod bot;
 pub mod contest;
 mod gradient;
 mod options;
@@ -23,6 +24,7 @@ mod training;
 mod tree;
 
 pub use alarm::Alarm;
+pub use bot::{Learned, LearningBot};
 pub use gradient::Losses;
 pub use options::Options;
 pub use self_play::GameCounts;

@@ -26,6 +26,9 @@ use crate::tree::{Leaf, Selection, Tree};
 /// Leaves that a game may back up at once, because their worth is known, before it waits for the others.
 const MOST_AT_ONCE: usize = 16;
 
+/// Most random moves that the first games begin with.
+const FIRST_RANDOM_MOVES: u32 = 40;
+
 /// What games were like.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GameCounts {
@@ -91,6 +94,8 @@ struct OneGame {
     has_noise: bool,
     /// Whether the leaf at hand is one by random moves.
     is_random_step: bool,
+    /// Whether it is the first game at its place.
+    is_first: bool,
 }
 
 /// What is known of states that were looked at together.
@@ -140,6 +145,7 @@ impl SelfPlay {
             positions: Vec::new(),
             has_noise: false,
             is_random_step: false,
+            is_first: true,
         };
         let mut first = Looked {
             words: words.to_vec(),
@@ -301,7 +307,14 @@ impl SelfPlay {
             is_end: false,
             values: &self.values,
         });
-        one.n_random = one.random.below(self.options.random_moves + 1);
+        // The first games begin anywhere, so that they do not all end at the same time.
+        let most_random = match std::mem::replace(&mut one.is_first, false) {
+            true if self.options.random_moves > 0 => {
+                FIRST_RANDOM_MOVES.max(self.options.random_moves)
+            }
+            _ => self.options.random_moves,
+        };
+        one.n_random = one.random.below(most_random + 1);
         one.has_noise = false;
         // It has begun, whatever comes first.
         one.step = 0;

@@ -1,11 +1,12 @@
 //! Training from outside: repeatable, resumable, and careful with games that teach nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use agon_engine::Game;
 use agon_engine::lanes::{LayoutOptions, Simd};
+use agon_engine::{Game, RoleId};
 use agon_learn::contest::{Entrant, Terms, compete};
-use agon_learn::{Alarm, Budget, CheckpointError, Options, Training};
+use agon_learn::{Alarm, Budget, CheckpointError, LearningBot, Options, Training};
 use agon_search::model::NoNetwork;
 use agon_search::{Limits, Preset};
 
@@ -83,7 +84,9 @@ fn it_learns_to_play() {
     let good = train(&game, 1, 1, 30);
     let losses = good.progress().losses;
     assert!(losses.policy < 0.25, "{losses:?}");
-    let params = Preset::parse("agon:threads=1").expect("it is a preset").params;
+    let params = Preset::parse("agon:threads=1")
+        .expect("it is a preset")
+        .params;
     let entrant = |training: &Training| Entrant {
         params: params.clone(),
         network: Some(Arc::new(training.network().clone())),
@@ -97,7 +100,13 @@ fn it_learns_to_play() {
         seed: 1,
         stop: &|| false,
     };
-    let score = compete(&game, [&entrant(&good), &entrant(&new)], 40, &terms, &mut |_| {});
+    let score = compete(
+        &game,
+        [&entrant(&good), &entrant(&new)],
+        40,
+        &terms,
+        &mut |_| {},
+    );
     assert_eq!(score.matches, 40);
     assert!(score.mean() > 0.65, "{score:?}");
 }
@@ -117,8 +126,7 @@ fn roles_that_move_together_have_values_and_policies_of_their_own() {
 #[test]
 fn a_game_that_one_role_always_wins_raises_the_alarm() {
     let game = game(ONE_SIDED, Simd::best());
-    let mut training =
-        Training::new(&game, &options(&game), 1, 1).expect("it gets a network");
+    let mut training = Training::new(&game, &options(&game), 1, 1).expect("it gets a network");
     let mut alarms = Vec::new();
     for _ in 0..60 {
         training.run(Budget { gone: 0.1 }, &|| false);
@@ -146,11 +154,18 @@ fn a_training_goes_on_where_it_was() {
     other.run(Budget { gone: 0.5 }, &|| false);
     assert!(other.progress().counts.positions > training.progress().counts.positions);
     // Another game, and damage anywhere.
-    assert_eq!(other.resume(&checkpoint, 43), Err(CheckpointError::OtherRules));
+    assert_eq!(
+        other.resume(&checkpoint, 43),
+        Err(CheckpointError::OtherRules)
+    );
     for at in (0..checkpoint.len()).step_by(checkpoint.len() / 50) {
         let mut damaged = checkpoint.clone();
         damaged[at] ^= 0x10;
-        assert_eq!(other.resume(&damaged, 42), Err(CheckpointError::Damaged), "{at}");
+        assert_eq!(
+            other.resume(&damaged, 42),
+            Err(CheckpointError::Damaged),
+            "{at}"
+        );
         let cut = other.resume(&checkpoint[..at], 42);
         assert_eq!(cut, Err(CheckpointError::Damaged), "{at}");
     }
@@ -166,4 +181,24 @@ fn games_that_get_no_network_are_declined() {
     let rules = Arc::clone(puzzle.rules());
     let slow = Game::interpret(rules).expect("it runs");
     assert_eq!(Options::new(&slow).err(), Some(NoNetwork::NotGround));
+}
+
+#[test]
+fn a_bot_that_learns_ends_when_it_is_told_and_then_plays() {
+    let game = game(TIC_TAC_TOE, Simd::best());
+    let params = Preset::parse("agon:threads=1")
+        .expect("it is a preset")
+        .params;
+    let mut bot = LearningBot::new(&game, &params, 1);
+    let told = Limits {
+        stop: Some(Arc::new(AtomicBool::new(true))),
+        ..Limits::default()
+    };
+    let start = game.initial_state();
+    bot.think(start, RoleId(0), &told, &mut |_| {});
+    assert!(bot.learned().chosen.is_none(), "nothing was shown");
+    let decision = bot.think(start, RoleId(0), &Limits::playouts(200), &mut |_| {});
+    let mut machine = game.machine();
+    assert!(machine.legal_moves(RoleId(0)).contains(&decision.mv));
+    assert!(decision.report.playouts >= 200);
 }

@@ -26,10 +26,15 @@ fn network(game: &Game) -> Network {
     }
     for head in &mut weights.heads {
         head.weights.0.as_flattened_mut().fill_with(&mut number);
-        head.values.iter_mut().for_each(|row| row.fill_with(&mut number));
+        head.values
+            .iter_mut()
+            .for_each(|row| row.fill_with(&mut number));
     }
     for moves in &mut weights.moves {
-        moves.rows.iter_mut().for_each(|row| row.0.fill_with(&mut number));
+        moves
+            .rows
+            .iter_mut()
+            .for_each(|row| row.0.fill_with(&mut number));
         moves.bias.fill_with(&mut number);
     }
     Network { shape, weights }
@@ -43,8 +48,8 @@ fn model(game: &Game) -> Model {
 /// The same rules with other names, in the reverse order.
 fn scrambled(sheet: &str) -> String {
     let keywords = [
-        "role", "init", "legal", "next", "true", "does", "terminal", "goal", "not", "or", "distinct",
-        "base", "input", "<=",
+        "role", "init", "legal", "next", "true", "does", "terminal", "goal", "not", "or",
+        "distinct", "base", "input", "<=",
     ];
     let mut text = String::new();
     for line in sheet.lines() {
@@ -100,7 +105,10 @@ fn damage_is_an_error() {
     assert_eq!(Model::from_bytes(b"").err(), Some(ModelError::NotAModel));
     let mut newer = bytes.clone();
     newer[7] = 9;
-    assert_eq!(Model::from_bytes(&newer).err(), Some(ModelError::Version(9)));
+    assert_eq!(
+        Model::from_bytes(&newer).err(),
+        Some(ModelError::Version(9))
+    );
     for at in (8..bytes.len()).step_by(97) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
@@ -115,16 +123,24 @@ fn damage_is_an_error() {
 fn other_rules_are_refused() {
     let tic_tac_toe = game(TIC_TAC_TOE);
     let model = model(&tic_tac_toe);
-    let error = model.bind(&game(BREAKTHROUGH)).expect_err("it is another game");
+    let error = model
+        .bind(&game(BREAKTHROUGH))
+        .expect_err("it is another game");
     let text = error.to_string();
-    assert!(text.contains("trained for other rules: it is one of `tic_tac_toe`"), "{text}");
+    assert!(
+        text.contains("trained for other rules: it is one of `tic_tac_toe`"),
+        "{text}"
+    );
     // The same names, but another goal.
     let altered = TIC_TAC_TOE.replacen("100)", "90)", 1);
     assert_ne!(altered, TIC_TAC_TOE);
     let error = model.bind(&game(&altered)).expect_err("it is another game");
     assert!(matches!(error, ModelError::OtherRules { .. }), "{error}");
     let slow = Game::interpret(Arc::clone(tic_tac_toe.rules())).expect("it runs");
-    assert_eq!(model.bind(&slow).err(), Some(ModelError::NoNetwork(NoNetwork::NotGround)));
+    assert_eq!(
+        model.bind(&slow).err(),
+        Some(ModelError::NoNetwork(NoNetwork::NotGround))
+    );
 }
 
 /// Values and chances of the initial state, the chances in order.
@@ -158,7 +174,10 @@ fn a_game_is_known_under_other_names_and_in_another_order() {
             assert!((one - two).abs() < 1e-5, "{one} {two}");
         }
     }
-    assert_ne!(rules_key(&game(TIC_TAC_TOE)), rules_key(&game(BREAKTHROUGH)));
+    assert_ne!(
+        rules_key(&game(TIC_TAC_TOE)),
+        rules_key(&game(BREAKTHROUGH))
+    );
 }
 
 #[test]
@@ -180,7 +199,10 @@ fn a_bot_goes_by_its_model_in_every_way() {
             (decision.mv, decision.report.value)
         };
         let (first, second) = (think(), think());
-        assert_eq!(first, second, "{usage}: the same seed gives the same search");
+        assert_eq!(
+            first, second,
+            "{usage}: the same seed gives the same search"
+        );
         let value = first.1.expect("it has a value");
         assert!((0.0..=100.0).contains(&value), "{usage}: {value}");
     }

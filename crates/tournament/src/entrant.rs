@@ -8,8 +8,9 @@ use std::fmt;
 use std::fs;
 use std::sync::Arc;
 
+use agon_engine::Game;
 use agon_protocol::http::{AddressError, RemotePlayer};
-use agon_search::model::Model;
+use agon_search::model::{Model, ModelError};
 use agon_search::{PRESETS, Params, Preset, PresetError};
 use thiserror::Error;
 
@@ -34,6 +35,14 @@ pub enum EntrantError {
     /// It is not an address.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// It goes by a model of another game.
+    #[error("{player}: {error}")]
+    Model {
+        /// The player.
+        player: String,
+        /// What is wrong with its model.
+        error: ModelError,
+    },
     /// It is a person.
     #[error("people do not take part in tournaments; use `agon play` instead")]
     Human,
@@ -60,6 +69,20 @@ impl Entrant {
                 .map_err(PresetError::Param)?;
         }
         Ok(Entrant::Preset(Box::new(preset)))
+    }
+
+    /// Whether its model, if it has one, is one of this game.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check(&self, game: &Game) -> Result<(), EntrantError> {
+        let Entrant::Preset(preset) = self else {
+            return Ok(());
+        };
+        preset.check(game).map_err(|error| EntrantError::Model {
+            player: self.to_string(),
+            error,
+        })
     }
 
     /// Its identity, whatever its name: its algorithm and the parameters that differ from their defaults.

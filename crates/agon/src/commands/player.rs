@@ -16,10 +16,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use agon_arena::{Details, Ending, MatchRecord, SeatRecord, ThoughtRecord, course, rules_hash};
 use agon_engine::{Game, RoleId};
 use agon_gdl::Rules;
+use agon_learn::LearningBot;
 use agon_player::{Lobby, Settings};
 use agon_protocol::http::{Access, DEFAULT_PORT, Limits, Server};
 use agon_protocol::{MatchId, Reply, Request, StopFlag, Term, Thought};
-use agon_search::Preset;
+use agon_search::{Bot, Preset};
 use anyhow::Context;
 
 use crate::commands::match_::{any_seed, seconds};
@@ -29,6 +30,8 @@ use crate::models;
 const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
 /// Every match gets at least this many megabytes for its tree.
 const LEAST_MEMORY: u32 = 64;
+/// More than any start clock.
+const WHOLE_CLOCK: Duration = Duration::from_secs(100_000_000);
 /// How often to look for abandoned matches.
 const ROUND: Duration = Duration::from_millis(200);
 
@@ -70,6 +73,9 @@ pub(crate) struct Args {
     /// Seconds of the start clock to spend on search once the game is compiled
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
     warm_up: Duration,
+    /// Use all of the start clock to learn a network, which plays if it wins matches against the player without it
+    #[arg(long)]
+    learn: bool,
     /// Origin of web pages that may send messages, such as http://localhost:8147; can be repeated
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
@@ -116,12 +122,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         seed,
         margin: args.margin,
         ponders: !FORGETFUL.contains(&preset.name),
-        warm_up: args.warm_up,
+        warm_up: match args.learn {
+            true => WHOLE_CLOCK,
+            false => args.warm_up,
+        },
         ..Settings::default()
     };
-    let is_quiet = args.quiet;
-    let make =
-        Arc::new(move |game: &Arc<Game>, seed| with_model(&preset, game, is_quiet).bot(game, seed));
+    let (is_quiet, learns) = (args.quiet, args.learn && preset.has_lanes());
+    let make = Arc::new(move |game: &Arc<Game>, seed| {
+        let preset = with_model(&preset, game, is_quiet);
+        match learns && preset.model().is_none() {
+            true => Box::new(LearningBot::new(game, &preset.params, seed)) as Box<dyn Bot>,
+            false => preset.bot(game, seed),
+        }
+    });
     let desk = Arc::new(Desk {
         lobby: Lobby::new(make, settings, usize::from(args.matches)),
         diary,

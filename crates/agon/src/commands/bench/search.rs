@@ -15,8 +15,8 @@ use agon_engine::{Game, RoleId};
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
 use agon_search::{Bot, Count, Decision, Limits, Preset, TimeAccount, TreeAccount};
-use cpu_time::ProcessTime;
 use anyhow::Context;
+use cpu_time::ProcessTime;
 use serde::Serialize;
 
 use super::table::in_words;

@@ -17,8 +17,6 @@ use serde::{Deserialize, Serialize};
 use super::show::Show;
 use crate::models;
 
-/// Time between two checkpoints.
-const CHECKPOINT: Duration = Duration::from_secs(25);
 /// Points of the curve.
 const N_POINTS: u32 = 8;
 /// Share of the time of training that matches may take, at each point and at the end.
@@ -49,6 +47,7 @@ pub(super) struct Plan {
     pub(super) seed: u64,
     pub(super) has_matches: bool,
     pub(super) is_fresh: bool,
+    pub(super) checkpoint_every: Duration,
     pub(super) svg: PathBuf,
     pub(super) path: PathBuf,
 }
@@ -220,7 +219,7 @@ impl<'a> Course<'a> {
                 show.alarm(alarm, progress.cures);
             }
             show.progress(self.gone(), self.notes.seconds, progress);
-            if last_checkpoint.elapsed() >= CHECKPOINT {
+            if last_checkpoint.elapsed() >= self.plan.checkpoint_every {
                 self.save()?;
                 last_checkpoint = Instant::now();
             }

@@ -61,6 +61,9 @@ pub(crate) struct Args {
     /// Begin anew even if there is a training to go on with
     #[arg(long)]
     fresh: bool,
+    /// Seconds between two checkpoints
+    #[arg(long, value_name = "S", default_value = "25", value_parser = crate::commands::match_::seconds)]
+    checkpoint_every: Duration,
     /// Play no matches: train only
     #[arg(long)]
     no_matches: bool,
@@ -148,6 +151,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         has_matches: !args.no_matches,
         is_fresh: args.fresh,
+        checkpoint_every: args.checkpoint_every,
         svg: args
             .svg
             .clone()
