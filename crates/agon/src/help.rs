@@ -14,6 +14,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Compare players",
         &["tournament", "report", "experiment", "params"],
     ),
+    ("Learn", &["train", "models"]),
     ("Connect", &["player"]),
     ("Look inside", &["bench", "perft", "verify", "heuristic"]),
     ("Install", &["completions", "man"]),

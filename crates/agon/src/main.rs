@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod help;
 mod log;
+mod models;
 mod outlook;
 mod paint;
 mod person;
@@ -76,6 +77,7 @@ enum Command {
     Heuristic(commands::heuristic::Args),
     Man(commands::man::Args),
     Match(commands::match_::Args),
+    Models(commands::models::Args),
     Params(commands::params::Args),
     Perft(commands::perft::Args),
     Play(commands::play::Args),
@@ -85,6 +87,7 @@ enum Command {
     Search(commands::search::Args),
     Show(commands::show::Args),
     Tournament(commands::tournament::Args),
+    Train(commands::train::Args),
     Verify(commands::verify::Args),
 }
 
@@ -118,6 +121,7 @@ fn main() -> ExitCode {
         Command::Heuristic(args) => commands::heuristic::run(&args),
         Command::Man(args) => commands::man::run(&args, help::program()),
         Command::Match(args) => commands::match_::run(&args),
+        Command::Models(args) => commands::models::run(&args),
         Command::Params(args) => commands::params::run(&args),
         Command::Perft(args) => commands::perft::run(&args),
         Command::Play(args) => commands::play::run(&args),
@@ -127,6 +131,7 @@ fn main() -> ExitCode {
         Command::Search(args) => commands::search::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Tournament(args) => commands::tournament::run(&args),
+        Command::Train(args) => commands::train::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };
     answer.unwrap_or_else(|error| {

@@ -30,6 +30,8 @@
 //! other.
 
 mod build;
+pub mod canonical;
+pub mod dense;
 mod game;
 mod grounded;
 pub mod interpreter;

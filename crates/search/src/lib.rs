@@ -45,6 +45,7 @@ mod lane_policy;
 mod legal;
 mod limits;
 mod match_loop;
+pub mod model;
 mod params;
 mod plan;
 mod policy;
@@ -80,10 +81,10 @@ pub use limits::{Limits, Meter, StopReason};
 pub use match_loop::{MatchEnd, MatchOutcome, Turn, play_match};
 pub use params::{
     Backup, EvaluatorKind, FastKind, FinalMove, HeuristicTree, HeuristicUse, MastChoice,
-    MastInTree, ParamError, ParamInfo, Params, PlayoutKind, RaveBonus, RaveKind, Simultaneous,
-    UrgencyDiscount, Values,
+    MastInTree, NetworkUse, ParamError, ParamInfo, Params, PlayoutKind, RaveBonus, RaveKind,
+    Simultaneous, UrgencyDiscount, Values,
 };
-pub use preset::{PRESETS, Preset, PresetError, PresetInfo};
+pub use preset::{LoadModel, PRESETS, Preset, PresetError, PresetInfo};
 pub use random::Random;
 pub use report::{MoveReport, Report};
 pub use uct::UctBot;

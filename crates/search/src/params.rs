@@ -202,6 +202,19 @@ params! {
             /// That, and otherwise what places are worth.
             All,
         }
+        /// What a network is used for.
+        NetworkUse {
+            /// What its training found to be best.
+            Auto,
+            /// Values and priors: there are no playouts.
+            Alone,
+            /// Priors of moves; values come from playouts.
+            Prior,
+            /// Priors, and half of the values; the other half comes from playouts.
+            Mix,
+            /// Nothing.
+            None,
+        }
         /// Which statistics of moves made later are used in the tree.
         RaveKind {
             /// None.
@@ -339,6 +352,15 @@ params! {
         batch_each: Count = Count::Auto, in 1..=65_536_u32;
         /// How leaves are evaluated: by playouts, or by nothing, to measure what the tree costs.
         evaluator: EvaluatorKind = EvaluatorKind::Rollouts, in EvaluatorKind::ALL;
+        /// What a network is used for, if the player has a model: what its training found best, values and priors, priors only, priors and half
+        /// of the values, or nothing.
+        network: NetworkUse = NetworkUse::Auto, in NetworkUse::ALL;
+        /// Weight of exploration by the priors of a network without playouts, c in c · P · sqrt(N) / (1 + n) (Silver and others 2017).
+        network_puct: f64 = 90.0, in 0.0..=10_000.0;
+        /// What moves never tried are worth less than the mean of the others with a network without playouts (first-play urgency).
+        network_urgency: f64 = 10.0, in 0.0..=100.0;
+        /// Leaves that a network evaluates at a time, at most.
+        network_batch: u32 = 256, in 1..=65_536;
         /// Most steps of a random game. One that goes on longer is cut and judged by the goals of its last state.
         most_steps: u32 = 100_000, in 1..=100_000_000;
     }
@@ -349,6 +371,28 @@ impl Params {
     #[must_use]
     pub fn has_lanes(&self) -> bool {
         self.batch != Count::Exactly(1)
+    }
+
+    /// The parameters of a search with a network: it evaluates many leaves at once, and where there are no playouts, nothing
+    /// is learned from them.
+    pub(crate) fn with_network(&self) -> Params {
+        let mut params = self.clone();
+        if params.network == NetworkUse::Auto {
+            params.network = NetworkUse::Alone;
+        }
+        if params.batch == Count::Exactly(1) {
+            params.batch = Count::Auto;
+        }
+        if params.network == NetworkUse::Alone {
+            params.playout = PlayoutKind::Uniform;
+            params.fast = FastKind::Off;
+            params.rave = RaveKind::Off;
+            params.cutoff = false;
+            params.urgency = false;
+            params.heuristic = HeuristicUse::Off;
+            params.final_move = FinalMove::Visits;
+        }
+        params
     }
 }
 

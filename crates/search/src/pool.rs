@@ -20,11 +20,12 @@ use agon_engine::RoleId;
 use agon_engine::lanes::LanesOptions;
 
 use crate::evaluators::lanes::LanesEvaluator;
+use crate::evaluators::network::{Judge, NetworkEvaluator};
 use crate::evaluators::none::NoEvaluator;
 use crate::evaluators::scalar::ScalarEvaluator;
 use crate::evaluators::{Evaluator, PolicyUpdate, Terms};
 use crate::limits::{Limits, Meter};
-use crate::params::EvaluatorKind;
+use crate::params::{EvaluatorKind, NetworkUse};
 use crate::plan::{Load, Place, Plan};
 use crate::searcher::Searcher;
 use crate::simulation::{Orders, Results};
@@ -36,7 +37,7 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// The evaluators of a bot.
 pub(crate) struct Pool {
     /// Of the thread that owns the tree: one by one, and many at once where the game allows it.
-    scalar: Box<ScalarEvaluator>,
+    scalar: Box<dyn Evaluator>,
     batch: Option<Box<dyn Evaluator>>,
     others: Vec<Other>,
     /// The policy that the own evaluator goes by.
@@ -86,10 +87,8 @@ pub(crate) struct Task<'a> {
 impl Pool {
     /// The evaluators of a search.
     pub(crate) fn new(searcher: &Searcher, seed: u64) -> Pool {
-        let discount = searcher.discount();
-        let (game, params) = (&searcher.game, &searcher.params);
         Pool {
-            scalar: Box::new(ScalarEvaluator::new(game, params, discount, seed)),
+            scalar: scalar_evaluator(searcher, seed),
             batch: batch_evaluator(searcher, seed),
             others: Vec::new(),
             policy: None,
@@ -183,17 +182,31 @@ impl Pool {
     fn hire(&mut self, searcher: &Searcher, n_threads: usize) {
         while self.others.len() + 1 < n_threads {
             let seed = self.seed.wrapping_add(self.others.len() as u64 + 1);
-            let evaluator = batch_evaluator(searcher, seed).unwrap_or_else(|| {
-                let (game, params) = (&searcher.game, &searcher.params);
-                let discount = searcher.discount();
-                Box::new(ScalarEvaluator::new(game, params, discount, seed))
-            });
+            let evaluator = batch_evaluator(searcher, seed);
+            let evaluator = evaluator.unwrap_or_else(|| scalar_evaluator(searcher, seed));
             self.others.push(Other {
                 evaluator,
                 techniques: searcher.techniques.clone(),
             });
         }
     }
+}
+
+/// An evaluator for leaves one by one.
+fn scalar_evaluator(searcher: &Searcher, seed: u64) -> Box<dyn Evaluator> {
+    let (game, params) = (&searcher.game, &searcher.params);
+    let evaluator = ScalarEvaluator::new(game, params, searcher.discount(), seed);
+    judged(searcher, Box::new(evaluator))
+}
+
+/// The same evaluator, whose leaves a network judges if there is one.
+fn judged(searcher: &Searcher, evaluator: Box<dyn Evaluator>) -> Box<dyn Evaluator> {
+    let Some((network, _)) = &searcher.network else {
+        return evaluator;
+    };
+    let (game, params) = (&searcher.game, &searcher.params);
+    let judge = Judge::new(game, params, Arc::clone(network));
+    Box::new(NetworkEvaluator::new(evaluator, judge, params.network))
 }
 
 /// An evaluator for many leaves at once, if the game and the techniques allow it.
@@ -203,18 +216,20 @@ fn batch_evaluator(searcher: &Searcher, seed: u64) -> Option<Box<dyn Evaluator>>
     if !params.has_lanes() || looks_back {
         return None;
     }
-    match params.evaluator {
-        EvaluatorKind::None => {
-            let lanes = game.lanes(&LanesOptions::default())?;
-            let evaluator = NoEvaluator::new(lanes, params, game.n_roles());
-            Some(Box::new(evaluator))
-        }
-        EvaluatorKind::Rollouts => {
+    let is_alone = searcher.network.is_some() && params.network == NetworkUse::Alone;
+    let evaluator: Box<dyn Evaluator> = match params.evaluator {
+        EvaluatorKind::Rollouts if !is_alone => {
             let (techniques, discount) = (&searcher.techniques, searcher.discount());
-            let evaluator = LanesEvaluator::new(game, params, techniques, discount, seed)?;
-            Some(Box::new(evaluator))
+            Box::new(LanesEvaluator::new(
+                game, params, techniques, discount, seed,
+            )?)
         }
-    }
+        _ => {
+            let lanes = game.lanes(&LanesOptions::default())?;
+            Box::new(NoEvaluator::new(lanes, params, game.n_roles()))
+        }
+    };
+    Some(judged(searcher, evaluator))
 }
 
 /// The thread that owns the tree.
@@ -309,7 +324,7 @@ impl Owner<'_, '_> {
     /// Evaluates some leaves on this thread and backs them up.
     fn evaluate(&mut self, terms: &Terms<'_>, meter: &mut Meter<'_>) {
         let techniques = &mut self.searcher.techniques;
-        let scalar: &mut dyn Evaluator = &mut *self.pool.scalar;
+        let scalar = &mut *self.pool.scalar;
         let batch = self.pool.batch.as_deref_mut();
         for evaluator in [Some(scalar), batch.map(|batch| batch as _)]
             .into_iter()

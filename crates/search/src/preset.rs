@@ -14,7 +14,9 @@ use thiserror::Error;
 use crate::auto::{AutoBot, Candidate};
 use crate::bot::Bot;
 use crate::bots;
-use crate::params::{ParamError, Params};
+use crate::model::{Model, ModelError};
+use crate::params::{NetworkUse, ParamError, Params};
+use crate::uct::UctBot;
 
 /// A named bot with values for its parameters.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,7 +29,12 @@ pub struct Preset {
     bot: &'static str,
     /// What was set by hand, in order.
     overrides: Vec<(String, String)>,
+    /// What it goes by, if it is to.
+    model: Option<Arc<Model>>,
 }
+
+/// Reads the model of a name, which is that of a file.
+pub type LoadModel<'a> = &'a dyn Fn(&str) -> Result<Arc<Model>, String>;
 
 /// What is known of a preset without making it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +49,8 @@ pub struct PresetInfo {
     pub about: &'static str,
 }
 
+/// The key of a model.
+const MODEL: &str = "model";
 /// The bot that is made of others.
 const AUTO: &str = "auto";
 const UCT: &[(&str, &str)] = &[];
@@ -308,17 +317,33 @@ pub enum PresetError {
     /// A parameter cannot be set.
     #[error(transparent)]
     Param(#[from] ParamError),
+    /// There is no such model.
+    #[error("model={file}: {reason}")]
+    Model {
+        /// The name of the file.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
 }
 
 impl Preset {
     /// The one that plays unless another is asked for.
     pub const DEFAULT: &'static str = "agon";
 
-    /// Reads `name` or `name:key=value,key=value`.
+    /// Reads `name` or `name:key=value,key=value`, without a model.
     ///
     /// # Errors
-    /// If there is no such preset, or a parameter cannot be set like that.
+    /// If there is no such preset, a parameter cannot be set like that, or there is a model.
     pub fn parse(text: &str) -> Result<Preset, PresetError> {
+        Preset::parse_with(text, &|_| Err("models cannot be used here".to_owned()))
+    }
+
+    /// Reads `name` or `name:key=value,key=value`. The key `model` names a model, or is `none`.
+    ///
+    /// # Errors
+    /// If there is no such preset or model, or a parameter cannot be set like that.
+    pub fn parse_with(text: &str, load: LoadModel<'_>) -> Result<Preset, PresetError> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let known = PRESETS.iter().find(|known| known.name == name);
         let known = known.ok_or_else(|| PresetError::Unknown(name.to_owned()))?;
@@ -327,6 +352,7 @@ impl Preset {
             params: Params::default(),
             bot: known.bot,
             overrides: Vec::new(),
+            model: None,
         };
         for (key, value) in known.set {
             preset.params.set(key, value)?;
@@ -335,10 +361,57 @@ impl Preset {
             let (key, value) = pair
                 .split_once('=')
                 .ok_or_else(|| PresetError::Override(pair.to_owned()))?;
-            preset.params.set(key, value)?;
+            match key {
+                MODEL => preset.model = preset.load(value, load)?,
+                _ => preset.params.set(key, value)?,
+            }
             preset.overrides.push((key.to_owned(), value.to_owned()));
         }
         Ok(preset)
+    }
+
+    fn load(&self, file: &str, load: LoadModel<'_>) -> Result<Option<Arc<Model>>, PresetError> {
+        let fail = |reason: String| PresetError::Model {
+            file: file.to_owned(),
+            reason,
+        };
+        match file {
+            "none" => Ok(None),
+            _ if self.bot != "uct" => Err(fail(
+                "only players that search a tree use models".to_owned(),
+            )),
+            _ => load(file).map(Some).map_err(fail),
+        }
+    }
+
+    /// What it goes by, if it does.
+    #[must_use]
+    pub fn model(&self) -> Option<&Arc<Model>> {
+        self.model.as_ref()
+    }
+
+    /// Whether something was said about its model.
+    #[must_use]
+    pub fn has_model_choice(&self) -> bool {
+        self.overrides.iter().any(|(key, _)| key == MODEL)
+    }
+
+    /// The same with a model.
+    #[must_use]
+    pub fn with_model(mut self, model: Option<Arc<Model>>) -> Preset {
+        self.model = model;
+        self
+    }
+
+    /// Whether its model, if it has one, is one of this game. A bot whose model is not plays without it.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check(&self, game: &Game) -> Result<(), ModelError> {
+        match &self.model {
+            Some(model) => model.bind(game).map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     /// Whether its bots play in the lanes where a game has them.
@@ -352,6 +425,16 @@ impl Preset {
     pub fn bot(&self, game: &Arc<Game>, seed: u64) -> Box<dyn Bot> {
         if self.bot == AUTO {
             return Box::new(AutoBot::new(game, self.candidates(), seed));
+        }
+        if let Some(model) = &self.model
+            && let Ok(network) = model.bind(game)
+        {
+            let mut params = self.params.clone();
+            if params.network == NetworkUse::Auto {
+                params.network = model.best_use();
+            }
+            let network = Some(Arc::new(network));
+            return Box::new(UctBot::with_network(game, &params, network, seed));
         }
         let bot = bots::by_name(self.bot, Arc::clone(game), &self.params, seed);
         bot.expect("a preset names a bot")

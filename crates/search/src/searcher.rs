@@ -36,10 +36,12 @@ use std::time::Duration;
 use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 
 use crate::bounds::Bounds;
+use crate::evaluators::network::Judge;
 use crate::evaluators::{PolicyUpdate, weigh};
 use crate::lane_policy::Rule;
 use crate::limits::{Meter, Stopwatch};
-use crate::params::{HeuristicUse, Params, RaveKind, Values};
+use crate::model::Network;
+use crate::params::{HeuristicUse, NetworkUse, Params, RaveKind, Values};
 use crate::plan::{Load, Place, Plan, Planner};
 use crate::policy::for_lanes;
 use crate::puzzle::BestLine;
@@ -70,6 +72,8 @@ pub(crate) struct Searcher {
     pub(crate) solver: Solver,
     pub(crate) best_line: BestLine,
     pub(crate) planner: Planner,
+    /// A network, and what judges the root by it.
+    pub(crate) network: Option<(Arc<Network>, Judge)>,
     /// How playouts choose, and the number of playouts of this search after which that is renewed.
     policy: Option<Arc<PolicyUpdate>>,
     next_update: u64,
@@ -147,7 +151,18 @@ impl Way {
 }
 
 impl Searcher {
-    pub(crate) fn new(game: Arc<Game>, params: &Params, seed: u64) -> Searcher {
+    pub(crate) fn new(
+        game: Arc<Game>,
+        params: &Params,
+        network: Option<Arc<Network>>,
+        seed: u64,
+    ) -> Searcher {
+        let network = network.filter(|_| params.network != NetworkUse::None);
+        let params = &match &network {
+            Some(_) => params.with_network(),
+            None => params.clone(),
+        };
+        let is_alone = network.is_some() && params.network == NetworkUse::Alone;
         let n_roles = game.n_roles();
         let techniques = Techniques::new(&game, params);
         let is_mirrored = n_roles == 2 && params.values == Values::Difference;
@@ -165,19 +180,28 @@ impl Searcher {
         let tree = Tree::new(TreeOptions {
             n_roles,
             has_rave: params.rave != RaveKind::Off,
-            has_priors: params.puct > 0.0 && n_roles > 1,
+            has_priors: (params.puct > 0.0 || network.is_some()) && n_roles > 1,
             merges: params.transpositions,
             is_dense: in_tree || matches!(params.rave, RaveKind::Grave | RaveKind::Amaf),
             has_wide_moves: most_moves > 1 << 16,
         });
+        let mut planner = Planner::new(&game, params, has_lanes);
+        if is_alone {
+            planner.use_network(params.network_batch);
+        }
+        let judge = |network: Arc<Network>| {
+            let judge = Judge::new(&game, params, Arc::clone(&network));
+            (network, judge)
+        };
         Searcher {
             params: params.clone(),
             tree,
             root: None,
-            select: Select::new(params, n_roles),
+            select: Select::new(params, n_roles, network.is_some()),
+            network: network.map(judge),
             solver: Solver::new(n_roles, is_mirrored),
             best_line: BestLine::default(),
-            planner: Planner::new(&game, params, has_lanes),
+            planner,
             policy: None,
             next_update: 0,
             in_flight: InFlight::default(),
@@ -231,6 +255,12 @@ impl Searcher {
             .collect();
         let moves = |role: usize| &legal[role][..];
         let (root, _) = self.tree.get_or_insert(state.words(), depth, Some(&moves));
+        if let Some((_, judge)) = &mut self.network {
+            let priors = judge.priors(state.words(), &legal);
+            for (role, priors) in priors.iter().enumerate() {
+                self.tree.priors_mut(root, role).copy_from_slice(priors);
+            }
+        }
         self.root = Some(root);
         root
     }

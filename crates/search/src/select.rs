@@ -45,10 +45,14 @@ pub(crate) struct Select {
 }
 
 impl Select {
-    pub(crate) fn new(params: &Params, n_roles: usize) -> Select {
+    pub(crate) fn new(params: &Params, n_roles: usize, has_network: bool) -> Select {
+        let puct = match has_network {
+            true => Some(Puct::with_network(params)),
+            false => Puct::new(params),
+        };
         Select {
             params: params.clone(),
-            puct: Puct::new(params).filter(|_| n_roles > 1),
+            puct: puct.filter(|_| n_roles > 1),
             logs: (0..N_KNOWN).map(|n| libm::log(n.max(1) as f64)).collect(),
             references: vec![NodeId::NONE; n_roles],
             policy: PlayoutPolicy::new(params),
@@ -346,7 +350,7 @@ mod tests {
     ) {
         let params = params(set);
         let (tree, node) = tree(edges, later);
-        let mut select = Select::new(&params, 1);
+        let mut select = Select::new(&params, 1, false);
         let found = select.best(&tree, node, 0, params.rave_k, None, &mut Random::new(1));
         assert_eq!(found.0, best);
         assert!(
@@ -417,7 +421,7 @@ mod tests {
         nodes[..2]
             .iter()
             .for_each(|&node| tree.node_mut(node).visits = 60);
-        let mut select = Select::new(&grave(), 2);
+        let mut select = Select::new(&grave(), 2, false);
         for (idx, &node) in nodes.iter().enumerate() {
             select.refer(&tree, node, idx == 0);
         }
@@ -441,7 +445,7 @@ mod tests {
         tree.node_mut(above).visits = 60;
         tree.node_mut(below).visits = 3;
         let params = grave();
-        let mut select = Select::new(&params, 1);
+        let mut select = Select::new(&params, 1, false);
         let mut techniques = Techniques {
             rave: Some(Rave::new(RaveKind::Grave, &params, 1)),
             ..Techniques::none()
@@ -466,7 +470,7 @@ mod tests {
 
     fn choices(set: &[(&str, &str)], edges: &[(u32, f64)]) -> Vec<usize> {
         let (tree, node) = tree(edges, &[]);
-        let mut select = Select::new(&params(set), 1);
+        let mut select = Select::new(&params(set), 1, false);
         let mut random = Random::new(1);
         let mut techniques = Techniques::none();
         let mut found: Vec<usize> = (0..50)
@@ -504,7 +508,7 @@ mod tests {
     #[test]
     fn closed_moves_are_passed_over() {
         let (mut tree, node) = tree(&[(8, 90.0), (2, 10.0), (0, 0.0)], &[]);
-        let mut select = Select::new(&Params::default(), 1);
+        let mut select = Select::new(&Params::default(), 1, false);
         let mut techniques = Techniques::none();
         let mut random = Random::new(1);
         let mut choose =

@@ -135,6 +135,8 @@ pub(crate) struct Results {
     /// The legal moves of the leaves, and per leaf and role where they end.
     pub(crate) legal: Vec<MoveId>,
     pub(crate) legal_ends: Vec<u32>,
+    /// The prior of each of these moves, encoded, if a network has any; nothing otherwise.
+    pub(crate) priors: Vec<u8>,
     /// Per leaf and role: the sum of the values of its playouts, discounted to the leaf, or what its end is worth.
     pub(crate) sums: Vec<f64>,
     /// Playouts whose moves are known.
@@ -210,6 +212,7 @@ impl Results {
         self.words.clear();
         self.legal.clear();
         self.legal_ends.clear();
+        self.priors.clear();
         self.sums.clear();
         self.samples.clear();
         self.sample_values.clear();
@@ -253,12 +256,22 @@ impl Results {
     }
 
     pub(crate) fn legal(&self, idx: usize, role: usize) -> &[MoveId] {
+        &self.legal[self.legal_range(idx, role)]
+    }
+
+    /// Places of the legal moves of a role at a leaf.
+    pub(crate) fn legal_range(&self, idx: usize, role: usize) -> std::ops::Range<usize> {
         let at = idx * self.n_roles + role;
         let start = match at {
             0 => 0,
             _ => self.legal_ends[at - 1],
         };
-        &self.legal[start as usize..self.legal_ends[at] as usize]
+        start as usize..self.legal_ends[at] as usize
+    }
+
+    /// The priors of the legal moves of a role at a leaf, if a network gave them.
+    pub(crate) fn priors(&self, idx: usize, role: usize) -> Option<&[u8]> {
+        self.priors.get(self.legal_range(idx, role))
     }
 
     pub(crate) fn sums(&self, idx: usize) -> &[f64] {

@@ -16,6 +16,7 @@ use crate::bot::Bot;
 use crate::decide::Decider;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
+use crate::model::Network;
 use crate::params::Params;
 use crate::pool::{Pool, Task};
 use crate::report::{Listener, Report};
@@ -44,8 +45,19 @@ impl UctBot {
     /// A bot for this game.
     #[must_use]
     pub fn new(game: &Arc<Game>, params: &Params, seed: u64) -> UctBot {
+        UctBot::with_network(game, params, None, seed)
+    }
+
+    /// A bot for this game that goes by a network of it, as its parameters say.
+    #[must_use]
+    pub fn with_network(
+        game: &Arc<Game>,
+        params: &Params,
+        network: Option<Arc<Network>>,
+        seed: u64,
+    ) -> UctBot {
         let sweeps = game.n_roles() == 1 && params.sweep;
-        let searcher = Searcher::new(Arc::clone(game), params, seed);
+        let searcher = Searcher::new(Arc::clone(game), params, network, seed);
         UctBot {
             pool: Pool::new(&searcher, seed),
             searcher,

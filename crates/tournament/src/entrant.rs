@@ -5,8 +5,12 @@
 //! therefore does not change entrants that do not use it.
 
 use std::fmt;
+use std::fs;
+use std::sync::Arc;
 
+use agon_engine::Game;
 use agon_protocol::http::{AddressError, RemotePlayer};
+use agon_search::model::{Model, ModelError};
 use agon_search::{PRESETS, Params, Preset, PresetError};
 use thiserror::Error;
 
@@ -36,6 +40,14 @@ pub enum EntrantError {
     /// It is not an address.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// It goes by a model of another game.
+    #[error("{player}: {error}")]
+    Model {
+        /// The player.
+        player: String,
+        /// What is wrong with its model.
+        error: ModelError,
+    },
     /// It is a person.
     #[error("people do not take part in tournaments; use `agon play` instead")]
     Human,
@@ -57,7 +69,7 @@ impl Entrant {
                 secret: None,
             });
         }
-        let mut preset = Preset::parse(text)?;
+        let mut preset = Preset::parse_with(text, &read_model)?;
         if !text.contains("threads=") {
             preset
                 .params
@@ -65,6 +77,20 @@ impl Entrant {
                 .map_err(PresetError::Param)?;
         }
         Ok(Entrant::Preset(Box::new(preset)))
+    }
+
+    /// Whether its model, if it has one, is one of this game.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check(&self, game: &Game) -> Result<(), EntrantError> {
+        let Entrant::Preset(preset) = self else {
+            return Ok(());
+        };
+        preset.check(game).map_err(|error| EntrantError::Model {
+            player: self.to_string(),
+            error,
+        })
     }
 
     /// Its identity, whatever its name: its algorithm and the parameters that differ from their defaults.
@@ -80,6 +106,12 @@ impl Entrant {
         let values = preset.params.values().into_iter().zip(defaults);
         let differing = values.filter(|(value, default)| value != default);
         words.extend(differing.map(|((name, value), _)| format!("{name}={value}")));
+        // A model is what its numbers are, whatever its file is called.
+        words.extend(
+            preset
+                .model()
+                .map(|model| format!("model={:016x}", model.fingerprint())),
+        );
         words.join(" ")
     }
 
@@ -91,6 +123,16 @@ impl Entrant {
             Entrant::Remote { address, .. } => Some(address),
         }
     }
+}
+
+/// Reads the model in a file.
+///
+/// # Errors
+/// If it cannot be read, or is not a model.
+pub fn read_model(file: &str) -> Result<Arc<Model>, String> {
+    let bytes = fs::read(file).map_err(|error| format!("it cannot be read: {error}"))?;
+    let model = Model::from_bytes(&bytes).map_err(|error| error.to_string())?;
+    Ok(Arc::new(model))
 }
 
 /// The text of the tournament file.

@@ -44,7 +44,7 @@ pub use budget::{Budget, BudgetError, BudgetPlan, Several};
 pub use cell::{Cell, Contestants, Sheet, Terms};
 pub use cell_progress::{CellProgress, Ended};
 pub use comparison::{Comparison, Summary, Verdict};
-pub use entrant::{Entrant, EntrantError};
+pub use entrant::{Entrant, EntrantError, read_model};
 pub use experiment::{Experiment, ExperimentError, Overrides};
 pub use export::{CsvError, MoveWriter, write_cells, write_comparisons, write_matches};
 pub use pairs::Frequencies;

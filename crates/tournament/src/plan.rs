@@ -292,6 +292,8 @@ impl Plan {
         for sheet in sheets {
             let budgets = self.budget.budgets(&sheet.game)?;
             for pair in &pairs {
+                pair.first.check(&sheet.game)?;
+                pair.second.check(&sheet.game)?;
                 for &budget in &budgets {
                     let cell = Cell::new(Arc::clone(sheet), pair.clone(), budget, terms.clone());
                     cells.push(cell.ok_or_else(|| PlanError::Roles {

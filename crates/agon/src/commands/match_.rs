@@ -25,6 +25,7 @@ use agon_search::Preset;
 use anyhow::{Context, bail};
 
 use crate::commands::bench::stem;
+use crate::models;
 use crate::person::Person;
 use crate::secret::{self, SecretFile};
 use crate::sheet::Sheet;
@@ -142,6 +143,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let until = Instant::now() + args.setup_limit;
     let is_late = || Instant::now() > until;
     let game = Arc::new(Game::compile(rules, &GroundLimits::default(), &is_late)?);
+    for entrant in &entrants {
+        if let Entrant::Preset(preset) = entrant {
+            preset.check(&game).with_context(|| entrant.to_string())?;
+        }
+    }
     let plan = Plan::new(args, entrants, n_roles)?;
     let record = plan.play(&game, &sheet, args)?;
     if let Some(file) = file {
@@ -192,7 +198,7 @@ impl Entrant {
                 secret: None,
             }));
         }
-        Ok(Entrant::Preset(Box::new(Preset::parse(text)?)))
+        Ok(Entrant::Preset(Box::new(models::preset(text)?)))
     }
 }
 

@@ -25,6 +25,7 @@ use anyhow::{Context, bail};
 use crate::clock::Clock;
 use crate::commands::bench::title;
 use crate::commands::match_::{any_seed, seconds};
+use crate::models;
 use crate::outlook::outlooks;
 use crate::paint::Painter;
 use crate::person::{
@@ -81,7 +82,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let preset = Preset::parse(&args.against)?;
+    let preset = models::preset(&args.against)?;
     let limits = Limits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
     let rules = sheet.playable(&limits)?;
@@ -91,6 +92,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let until = Instant::now() + args.setup_limit;
     let is_late = || Instant::now() > until;
     let game = Arc::new(Game::compile(rules, &Default::default(), &is_late)?);
+    preset.check(&game).with_context(|| preset.to_string())?;
     let about = sheet.about.as_ref();
     let people = people(args, &game, about)?;
     let board = board_of(&game, about);

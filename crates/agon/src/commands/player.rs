@@ -16,20 +16,24 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use agon_arena::{Details, Ending, MatchRecord, SeatRecord, ThoughtRecord, course, rules_hash};
 use agon_engine::{Game, RoleId};
 use agon_gdl::Rules;
+use agon_learn::LearningBot;
 use agon_player::{Lobby, Settings};
 use agon_protocol::http::{Access, DEFAULT_PORT, Limits, Server};
 use agon_protocol::{MatchId, Reply, Request, StopFlag, Term, Thought};
-use agon_search::Preset;
+use agon_search::{Bot, Preset};
 use anyhow::Context;
 
 use crate::commands::match_::{any_seed, seconds};
 use crate::log::Log;
+use crate::models;
 use crate::secret;
 
 /// Bots that keep nothing between moves: for them, pondering is useless.
 const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
 /// Every match gets at least this many megabytes for its tree.
 const LEAST_MEMORY: u32 = 64;
+/// More than any start clock.
+const WHOLE_CLOCK: Duration = Duration::from_secs(100_000_000);
 /// How often to look for abandoned matches.
 const ROUND: Duration = Duration::from_millis(200);
 
@@ -71,6 +75,9 @@ pub(crate) struct Args {
     /// Seconds of the start clock to spend on search once the game is compiled
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
     warm_up: Duration,
+    /// Use all of the start clock to learn a network, which plays if it wins matches against the player without it
+    #[arg(long)]
+    learn: bool,
     /// Origin of web pages that may send messages, such as http://localhost:8147; can be repeated
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
@@ -88,7 +95,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     #[cfg(unix)]
     start_thrifty();
-    let mut preset = Preset::parse(&args.player)?;
+    let mut preset = models::preset(&args.player)?;
     // All matches together have the memory of one tree.
     let memory = preset.params.memory / u32::from(args.matches);
     preset.params.memory = memory.max(LEAST_MEMORY.min(preset.params.memory));
@@ -120,10 +127,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         seed,
         margin: args.margin,
         ponders: !FORGETFUL.contains(&preset.name),
-        warm_up: args.warm_up,
+        warm_up: match args.learn {
+            true => WHOLE_CLOCK,
+            false => args.warm_up,
+        },
         ..Settings::default()
     };
-    let make = Arc::new(move |game: &Arc<Game>, seed| preset.bot(game, seed));
+    let learns = args.learn && preset.has_lanes();
+    let notes = log.clone();
+    let make = Arc::new(move |game: &Arc<Game>, seed| {
+        let preset = with_model(&preset, game, &notes);
+        match learns && preset.model().is_none() {
+            true => Box::new(LearningBot::new(game, &preset.params, seed)) as Box<dyn Bot>,
+            false => preset.bot(game, seed),
+        }
+    });
     let lobby = Arc::new(Lobby::new(make, settings, usize::from(args.matches)));
     let full = Arc::clone(&lobby);
     let server = server
@@ -132,6 +150,32 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let desk = Arc::new(Desk { lobby, diary, log });
     desk.serve(server)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The player for a game: with the model of the game in the user's folder, unless something was said about models. A model that does
+/// not fit, or cannot be read, is reported, and the match is played without it.
+fn with_model(preset: &Preset, game: &Arc<Game>, log: &Log) -> Preset {
+    let note = |text: String| log.line(format!("agon: {text}"));
+    if let Err(error) = preset.check(game) {
+        note(format!("this match is played without the model: {error}"));
+    }
+    if preset.has_model_choice() || preset.name != Preset::DEFAULT {
+        return preset.clone();
+    }
+    match models::find(game) {
+        Ok(Some((path, model))) => {
+            note(format!(
+                "this match is played with the model {}",
+                path.display()
+            ));
+            preset.clone().with_model(Some(model))
+        }
+        Ok(None) => preset.clone(),
+        Err(error) => {
+            note(format!("this match is played without a model: {error:#}"));
+            preset.clone()
+        }
+    }
 }
 
 /// By default the allocator keeps freed memory and uses huge pages. A player runs for days and is busy for minutes, so it

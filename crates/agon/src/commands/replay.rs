@@ -21,6 +21,7 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 
 use crate::commands::match_::seconds;
+use crate::models;
 use crate::sheet::Sheet;
 use crate::terminal::has_color;
 use crate::watch::Show;
@@ -255,7 +256,8 @@ fn n_threads(preset: &Preset) -> String {
 
 /// The player of a seat as it was, or why it cannot be run again.
 fn again(seat: &SeatRecord) -> Result<(Preset, Settings), String> {
-    let preset = Preset::parse(&seat.player).map_err(|_| "it is not a player of Agon")?;
+    let preset = models::preset(&seat.player)
+        .map_err(|_| "it is not a player of Agon, or its model is not there")?;
     let values: Vec<(String, String)> = preset
         .params
         .values()

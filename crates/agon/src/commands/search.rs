@@ -24,6 +24,7 @@ use serde_json::{Map, Value, json};
 
 use crate::commands::bench::{SimdArg, stem, title};
 use crate::commands::heuristic::truth_text;
+use crate::models;
 use crate::sheet::Sheet;
 use crate::words;
 
@@ -92,11 +93,11 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let preset = Preset::parse(&args.player)?;
     let limits = GdlLimits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
     let rules = sheet.playable(&limits)?;
     let game = Arc::new(Game::compile(rules, &GroundLimits::default(), &|| false)?);
+    let preset = models::preset_for(&args.player, &game)?;
     let layout = args.simd.layout(args.no_jit)?;
     if let Some(grounded) = game.grounded().filter(|_| preset.has_lanes()) {
         grounded.lay_out(&layout);

@@ -1,11 +1,13 @@
 //! Evaluators: leaves in, values of all roles out.
 //!
 //! An evaluator is given leaves by the owner of the tree. It makes their states, looks at them, and evaluates those that go
-//! on: by playouts one by one (`scalar`), by many playouts at once (`lanes`), or by nothing at all (`none`). Work is done in
+//! on: by playouts one by one (`scalar`), by many playouts at once (`lanes`), or by nothing at all (`none`); a network judges them beside
+//! that or alone (`network`). Work is done in
 //! portions, between which the owner of the tree may look at the clock and order more; a leaf is returned when it is done.
 
 pub(crate) mod first_moves;
 pub(crate) mod lanes;
+pub(crate) mod network;
 pub(crate) mod none;
 pub(crate) mod replay;
 pub(crate) mod scalar;

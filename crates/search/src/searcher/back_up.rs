@@ -143,6 +143,13 @@ impl Searcher {
         if is_new {
             self.work.new_nodes += 1;
         }
+        if is_new && !is_end && !results.priors.is_empty() {
+            for role in 0..n_roles {
+                if let Some(priors) = results.priors(idx, role) {
+                    self.tree.priors_mut(node, role).copy_from_slice(priors);
+                }
+            }
+        }
         if is_new && is_end {
             for (role, &worth) in results.sums(idx).iter().enumerate() {
                 self.tree.set_bounds(node, role, Bounds::exactly(worth));

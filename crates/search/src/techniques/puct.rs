@@ -14,6 +14,9 @@
 //! The policy is that of the lanes, as of the last time that it was told to them. The chances of a node's moves are kept with them in the
 //! tree, to 3 %, and renewed each time that the node has twice as many visits.
 //!
+//! A network gives chances of its own, which come with the leaves and stay as they are. Without playouts its values scatter little, so
+//! that the policy leads alone, and moves never tried are worth a little less than the others.
+//!
 //! In: the edges of a role in a node, what is known from later moves. Out: the move to try, if there is a policy.
 //!
 //! - Rosin 2011, Multi-armed bandits with episode context (PUCB)
@@ -24,7 +27,7 @@ use agon_engine::{MoveId, RoleId};
 use wide::f32x4;
 
 use super::rave;
-use crate::params::Params;
+use crate::params::{NetworkUse, Params};
 use crate::prior;
 use crate::random::Random;
 use crate::scores::{Scores, mean_of_tried};
@@ -36,11 +39,27 @@ const MIDDLE: f32 = 50.0;
 const K: f64 = 50.0;
 /// Share of all moves alike in the policy.
 const UNIFORM_SHARE: f32 = 0.25;
+/// Weight of the priors of a network beside playouts, where the player has none of its own.
+const DEFAULT_EXPLORATION: f32 = 60.0;
+
+/// Where chances come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The playout policy.
+    Playouts,
+    /// A network that gives priors; values come from playouts too.
+    Network,
+    /// A network that gives priors and values.
+    NetworkAlone,
+}
 
 /// Chooses by the playout policy.
 pub(crate) struct Puct {
     // Constant.
+    source: Source,
     exploration: f32,
+    /// What moves never tried are worth less than the others.
+    reduction: f32,
     k: f64,
     /// C of UCT.
     uct: f32,
@@ -54,12 +73,38 @@ impl Puct {
     /// Only if the policy should lead.
     pub(crate) fn new(params: &Params) -> Option<Puct> {
         (params.puct > 0.0).then(|| Puct {
+            source: Source::Playouts,
             exploration: params.puct as f32,
+            reduction: 0.0,
             uct: params.exploration as f32,
             k: K,
             weights: None,
             policy: Vec::new(),
         })
+    }
+
+    /// For a search with a network.
+    pub(crate) fn with_network(params: &Params) -> Puct {
+        let is_alone = params.network == NetworkUse::Alone;
+        Puct {
+            source: match is_alone {
+                true => Source::NetworkAlone,
+                false => Source::Network,
+            },
+            exploration: match is_alone {
+                true => params.network_puct as f32,
+                false if params.puct > 0.0 => params.puct as f32,
+                false => DEFAULT_EXPLORATION,
+            },
+            reduction: match is_alone {
+                true => params.network_urgency as f32,
+                false => 0.0,
+            },
+            uct: params.exploration as f32,
+            k: K,
+            weights: None,
+            policy: Vec::new(),
+        }
     }
 
     /// How playouts choose from now on.
@@ -72,7 +117,7 @@ impl Puct {
 
     /// Whether there is a policy to go by.
     pub(crate) fn is_ready(&self) -> bool {
-        self.weights.is_some()
+        self.source != Source::Playouts || self.weights.is_some()
     }
 
     pub(crate) fn exploration(&self) -> f64 {
@@ -82,6 +127,9 @@ impl Puct {
     /// Moves of this node will be chosen: its priors are computed, unless it has those of half as many visits at least.
     #[inline]
     pub(crate) fn stand(&mut self, tree: &mut Tree, node: NodeId) {
+        if self.source != Source::Playouts {
+            return;
+        }
         let visits = tree.node(node).visits;
         let age = (u32::BITS - visits.max(1).leading_zeros()) as u8;
         if tree.node(node).prior_age != age && self.is_ready() {
@@ -121,10 +169,13 @@ impl Puct {
     ) -> Option<usize> {
         let (edges, priors) = (tree.edges(node, role), tree.priors(node, role));
         let visits = tree.node(node).visits.max(1);
-        let trust = rave::beta(self.k * priors.len() as f64, visits) as f32;
+        let trust = match self.source {
+            Source::NetworkAlone => 1.0,
+            _ => rave::beta(self.k * priors.len() as f64, visits) as f32,
+        };
         let scale = trust * self.exploration * (visits as f32).sqrt();
         let spread = (1.0 - trust) * self.uct * libm::logf(visits as f32).sqrt();
-        let untried = mean_of_tried(edges).unwrap_or(MIDDLE);
+        let untried = mean_of_tried(edges).unwrap_or(MIDDLE) - self.reduction;
         let (wide_scale, wide_spread) = (f32x4::splat(scale), f32x4::splat(spread));
         let (wide_untried, beta) = (f32x4::splat(untried), f32x4::splat(beta));
         scores.fill_led(edges, priors, rave, |of_move| {

@@ -15,11 +15,13 @@ use agon_engine::{Game, RoleId};
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
 use agon_search::{Bot, Count, Decision, Limits, Preset, TimeAccount, TreeAccount};
+use anyhow::Context;
 use cpu_time::ProcessTime;
 use serde::Serialize;
 
 use super::table::in_words;
 use super::{Args, Played, lanes_play, stem};
+use crate::models;
 use crate::sheet::Sheet;
 
 /// The games that are searched if none is named.
@@ -144,7 +146,7 @@ fn preset(args: &Args) -> anyhow::Result<Preset> {
         false => ":",
     };
     let text = format!("{player}{separator}{}", overrides.join(","));
-    Ok(Preset::parse(&text)?)
+    Ok(models::preset(&text)?)
 }
 
 fn n_threads(preset: &Preset) -> usize {
@@ -160,6 +162,7 @@ fn measure(args: &Args, preset: &Preset, name: &str) -> anyhow::Result<Row> {
     let deadline = Instant::now() + Duration::from_secs_f64(args.setup_limit.clamp(0.0, 1e6));
     let is_late = || Instant::now() > deadline;
     let game = Arc::new(Game::compile(rules, &GroundLimits::default(), &is_late)?);
+    preset.check(&game).with_context(|| preset.to_string())?;
     let layout = args.simd.layout(args.no_jit)?;
     if let Some(grounded) = game.grounded() {
         grounded.lay_out(&layout);
