@@ -17,7 +17,7 @@ export function App() {
   const route = useRoute();
   const page = route.path[0] ?? "";
   useEffect(() => {
-    document.title = titles[page] ?? "Agon";
+    document.title = titles.get(page) ?? "Agon";
     window.scrollTo(0, 0);
   }, [page]);
   return (
@@ -56,7 +56,7 @@ export function App() {
   );
 }
 
-const titles: Record<string, string> = {
+const titles = new Map(Object.entries({
   "": "Agon – games",
   new: "New match – Agon",
   match: "Match – Agon",
@@ -64,7 +64,7 @@ const titles: Record<string, string> = {
   records: "Replay – Agon",
   write: "Write a game – Agon",
   host: "Host – Agon",
-};
+}));
 
 function Page({ route }: { route: Route }) {
   const [page = "", id = "", sub = ""] = route.path;

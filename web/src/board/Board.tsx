@@ -6,7 +6,7 @@ import { geometryOf, neighbour, UNIT, type Geometry } from "./geometry";
 import { lookOf } from "./look";
 import { nothingPicked, pick, targets, type Picking } from "./pick";
 import { Piece as PieceDrawing, TraitPiece } from "./pieces";
-import type { RoleColor } from "./colors";
+import { inkOn, type RoleColor } from "./colors";
 import type { Layout, MadeMove, Move, Piece } from "../types";
 
 export interface Arrow {
@@ -289,7 +289,7 @@ export function LookDrawing({ piece, colors }: { piece: Piece; colors: RoleColor
             class={look.paint ? "tile-text" : "tile-text bare"}
             x="50"
             y="53"
-            style={look.paint ? { fill: look.paint.line } : {}}
+            fill={look.paint ? inkOn(look.paint.fill) : undefined}
             font-size={look.text.length > 2 ? 34 : look.text.length > 1 ? 44 : 52}
           >
             {look.text}

@@ -74,6 +74,16 @@ export function paintOf(color: string): Paint {
   return { fill, line };
 }
 
+/** Black or white, whichever is easier to read on a colour. */
+export function inkOn(fill: string): string {
+  const channel = (at: number) => {
+    const value = Number.parseInt(fill.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  };
+  const luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+  return luminance > 0.3 ? "#14191c" : "#ffffff";
+}
+
 /** A colour for a content that belongs to nobody: always the same for the same word. */
 export function wordPaint(word: string): Paint {
   const own = colorWord(word);

@@ -73,12 +73,17 @@ export function lookOf(piece: Piece, colors: RoleColor[]): Look {
   const own = owner ?? firstColor(words);
   if (shape === "wall") return { as: "piece", name: "wall", paint: thingPaint("wall") };
   if (shape) return { as: "piece", name: shape, paint: own ?? (isMark(shape) ? markPaint(shape) : paintOf("white")) };
-  const thing = words.map((word) => things[word.replace(/\d+$/, "")]).find((name) => name !== undefined);
+  const thing = words.map(thingOf).find((name) => name !== undefined);
   if (thing) return { as: "piece", name: thing, paint: owner ?? thingPaint(thing) };
   if (piece.shape === "disc") return { as: "piece", name: "disc", paint: own ?? wordPaint(piece.name) };
   if (piece.shape === "mark") return { as: "piece", name: "block", paint: own ?? wordPaint(piece.name) };
   const text = shortText(piece, words);
   return { as: "text", text, paint: isNumber(text) && !own ? null : (own ?? wordPaint(piece.name)) };
+}
+
+function thingOf(word: string): PieceName | undefined {
+  const plain = word.replace(/\d+$/, "");
+  return Object.hasOwn(things, plain) ? things[plain] : undefined;
 }
 
 const isNumber = (text: string) => /^-?\d+$/.test(text);

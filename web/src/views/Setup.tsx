@@ -270,8 +270,8 @@ function ClockFields(props: { clocks: Clocks; onChange: (clocks: Clocks) => void
   const times = (list: number[]): [string, string][] => list.map((n) => [String(n), n < 60 ? `${n} s` : `${n / 60} min`]);
   return (
     <div class="row clock-fields">
-      {field("Agon thinks", String(clocks.play), (text) => onChange({ ...clocks, play: Number(text) }), times([0.2, 0.5, 1, 2, 5, 10, 30, 60]))}
-      {field("before the start", String(clocks.start), (text) => onChange({ ...clocks, start: Number(text) }), times([1, 2, 5, 10, 30, 60]))}
+      {field("Agon's time per move", String(clocks.play), (text) => onChange({ ...clocks, play: Number(text) }), times([0.2, 0.5, 1, 2, 5, 10, 30, 60]))}
+      {field("Time to get ready", String(clocks.start), (text) => onChange({ ...clocks, start: Number(text) }), times([1, 2, 5, 10, 30, 60]))}
       {props.hasPeople &&
         field("Your time per move", clocks.person, (person) => onChange({ ...clocks, person }), [["", "No limit"], ...times([10, 30, 60, 120, 300])])}
     </div>
