@@ -27,6 +27,20 @@ export interface Tokens {
   at: number;
 }
 
+export interface Upload {
+  id: string;
+  rules: string;
+  metadata: string | null;
+  name: string | null;
+}
+
+/** Rules that were uploaded last; the server may forget them. */
+export const uploads = (): Upload[] => load<Upload[]>("uploads", []);
+
+export function keepUpload(upload: Upload): void {
+  save("uploads", [upload, ...uploads().filter((other) => other.id !== upload.id)].slice(0, 5));
+}
+
 const MOST_MATCHES = 100;
 
 const noTokens = (): Tokens => ({ owner: null, mine: {}, others: {}, at: Date.now() });

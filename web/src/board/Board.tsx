@@ -27,6 +27,8 @@ export interface BoardProps {
   last?: MadeMove[] | null;
   arrows?: Arrow[];
   onMove?: (move: Move) => void;
+  /** Seen from the other side. */
+  isFlipped?: boolean;
   /** A small picture without labels and without focus. */
   isPicture?: boolean;
 }
@@ -42,7 +44,8 @@ const hexPoints = (x: number, y: number, radius: number) =>
 export function Board(props: BoardProps) {
   const { layout, pieces, colors, isPicture = false, arrows = [], last = null } = props;
   const moves = props.moves ?? [];
-  const geometry = useMemo(() => geometryOf(layout), [layout]);
+  const isFlipped = props.isFlipped ?? false;
+  const geometry = useMemo(() => geometryOf(layout, isFlipped), [layout, isFlipped]);
   const theme = themeOf(layout, pieces);
   const [picking, setPicking] = useState<Picking>(nothingPicked);
   const [focus, setFocus] = useState(0);

@@ -40,7 +40,8 @@ export interface Geometry {
   isHex: boolean;
 }
 
-export function geometryOf(layout: Layout): Geometry {
+export function geometryOf(source: Layout, isFlipped = false): Geometry {
+  const layout = isFlipped ? flipped(source) : source;
   const isHex = layout.kind === "hex";
   const parts = layout.parts;
   const columns = columnsOf(layout);
@@ -72,6 +73,20 @@ export function geometryOf(layout: Layout): Geometry {
   const right = Math.max(...frames.map((frame) => frame.x + frame.width), ...spots.map((spot) => spot.x + UNIT / 2));
   const bottom = Math.max(...frames.map((frame) => frame.y + frame.height), ...spots.map((spot) => spot.y + UNIT / 2));
   return { width: right + 10, height: bottom + MARGIN, spots, labels, frames, isHex };
+}
+
+/** Every board seen from the other side. */
+function flipped(layout: Layout): Layout {
+  const parts = layout.parts.map((part) => ({
+    ...part,
+    columns: part.columns.map((label) => ({ ...label, at: 2 * part.x + part.width - label.at })),
+    rows: part.rows.map((label) => ({ ...label, at: 2 * part.y + part.height - label.at })),
+  }));
+  const cells = layout.cells.map((cell) => {
+    const part = layout.parts[cell.part]!;
+    return { ...cell, x: 2 * part.x + part.width - cell.x - 1, y: 2 * part.y + part.height - cell.y - 1 };
+  });
+  return { ...layout, parts, cells };
 }
 
 /** How many boards there are in a row, if they are wrapped; null where the server's arrangement is kept. */

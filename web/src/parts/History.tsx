@@ -56,7 +56,7 @@ export function History({ history, colors, step, onStep }: Props) {
   );
 }
 
-export function Stepper({ step, last, onStep }: { step: number; last: number; onStep: (step: number) => void }) {
+export function Stepper({ step, last, onStep, onFlip }: { step: number; last: number; onStep: (step: number) => void; onFlip?: () => void }) {
   const button = (icon: "first" | "back" | "next" | "last", label: string, to: number) => (
     <button type="button" class="button quiet icon-button" aria-label={label} title={label} disabled={to === step} onClick={() => onStep(to)}>
       <Icon name={icon} />
@@ -71,6 +71,11 @@ export function Stepper({ step, last, onStep }: { step: number; last: number; on
       </span>
       {button("next", "Forward (right arrow)", Math.min(last, step + 1))}
       {button("last", "End", last)}
+      {onFlip && (
+        <button type="button" class="button quiet icon-button" aria-label="Turn the board" title="Turn the board" onClick={onFlip}>
+          <Icon name="flip" />
+        </button>
+      )}
     </div>
   );
 }

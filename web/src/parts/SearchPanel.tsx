@@ -1,6 +1,6 @@
 // What a search thinks: bars of visits and means, the principal line, what the techniques learned, and what is proven.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { RoleColor } from "../board/colors";
 import type { Arrow } from "../board/Board";
 import type { Report, Role } from "../types";
@@ -39,6 +39,7 @@ export function SearchPanel({ report, roles, colors }: { report: Report; roles: 
         {report.tree && <Figure name="depth" value={`${report.tree.meanDepth.toFixed(1)} (${report.tree.deepest})`} />}
         {report.share < 1 && <Figure name="share of time" value={`${Math.round(report.share * 100)} %`} />}
       </dl>
+      <Trace report={report} />
       <div class="scroll-x" role="region" aria-label="Moves of the search" tabIndex={0}>
         <table class="bars">
           <thead>
@@ -113,6 +114,41 @@ export function SearchPanel({ report, roles, colors }: { report: Report; roles: 
         </details>
       )}
     </div>
+  );
+}
+
+/** The value over the time of the search. */
+function Trace({ report }: { report: Report }) {
+  const points = useRef<[number, number][]>([]);
+  const key = useRef("");
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const own = `${report.role} ${report.step}`;
+    const last = points.current.at(-1);
+    if (own !== key.current || (last && report.seconds < last[0])) points.current = [];
+    key.current = own;
+    if (report.value !== null) {
+      points.current.push([report.seconds, report.value]);
+      redraw((n) => n + 1);
+    }
+  }, [report]);
+  const all = points.current;
+  if (all.length < 3) return null;
+  const end = all.at(-1)![0] || 1;
+  const low = Math.min(...all.map(([, value]) => value));
+  const high = Math.max(...all.map(([, value]) => value), low + 4);
+  const x = (time: number) => 34 + (time / end) * 560;
+  const y = (value: number) => 6 + (1 - (value - low) / (high - low)) * 44;
+  return (
+    <svg class="trace" viewBox="0 0 600 56" role="img" aria-label={`Value over the time of the search, now ${all.at(-1)![1].toFixed(1)}`}>
+      <text class="graph-text" x="28" y="14" text-anchor="end">
+        {high.toFixed(0)}
+      </text>
+      <text class="graph-text" x="28" y="52" text-anchor="end">
+        {low.toFixed(0)}
+      </text>
+      <polyline class="trace-line" points={all.map(([time, value]) => `${x(time).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />
+    </svg>
   );
 }
 

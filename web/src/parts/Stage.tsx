@@ -28,6 +28,7 @@ interface Props {
   moves: Move[];
   arrows: Arrow[];
   onMove: (move: Move) => void;
+  isFlipped?: boolean;
   below: ComponentChildren;
   side: ComponentChildren;
 }
@@ -54,6 +55,7 @@ export function Stage(props: Props) {
               last={state.last}
               arrows={props.arrows}
               onMove={props.onMove}
+              isFlipped={props.isFlipped ?? false}
             />
           </div>
         )}

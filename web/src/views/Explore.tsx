@@ -87,6 +87,7 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
   const [tab, setTab] = useState("moves");
   const [fault, setFault] = useState<string | null>(null);
   const [isPlaying, setPlaying] = useState(false);
+  const [isFlipped, setFlipped] = useState(false);
   const moves = kifs(history.slice(0, step));
   const { state, error } = usePosition(game, moves);
   const isBranch = history !== shown.history;
@@ -181,7 +182,8 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
         moves={legal}
         arrows={tab === "search" ? arrowsOf(report) : []}
         onMove={(move) => void choose(move)}
-        below={<Stepper step={step} last={history.length} onStep={show} />}
+        isFlipped={isFlipped}
+        below={<Stepper step={step} last={history.length} onStep={show} onFlip={() => setFlipped(!isFlipped)} />}
         side={
           <>
             {mine !== null && (

@@ -20,7 +20,7 @@ import { pack } from "../link";
 import { go, href } from "../route";
 import { keepTokens, tokensOf, tokenText, type Tokens } from "../storage";
 import type { Match, Move, Report, Seat, State } from "../types";
-import { list, titleOf } from "../words";
+import { list, shownMoves, titleOf } from "../words";
 
 export function MatchView({ id, seat }: { id: string; seat: string | null }) {
   const [tokens, setTokens] = useState<Tokens>(() => tokensOf(id));
@@ -139,6 +139,7 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   const [tab, setTab] = useState(match.you.length > 0 ? "moves" : "search");
   const [analysis, setAnalysis] = useState<Report | null>(null);
   const [isSending, setSending] = useState(false);
+  const [isFlipped, setFlipped] = useState(() => sitsOpposite(match));
   const step = cursor ?? match.state.step;
   const state: State = cursor === null ? match.state : (past ?? match.state);
   const isLive = cursor === null;
@@ -204,6 +205,9 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
           {note.text}
         </div>
       )}
+      <p class="visually-hidden" aria-live="polite">
+        {lastText(match)}
+      </p>
       <Stage
         title={match.title}
         layout={match.layout}
@@ -214,7 +218,8 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
         moves={moves}
         arrows={arrows}
         onMove={play}
-        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} />}
+        isFlipped={isFlipped}
+        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} onFlip={() => setFlipped(!isFlipped)} />}
         side={
           <>
             {isLive && mine !== null && (
@@ -271,6 +276,12 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   );
 }
 
+/** People who play the second side of chess or draughts see the board from there. */
+function sitsOpposite(match: Match): boolean {
+  const isFaced = match.state.pieces.some((piece) => piece.shape === "king" || piece.shape === "man" || piece.shape === "pawn");
+  return isFaced && match.roles.length === 2 && match.you.length === 1 && match.you[0] === 1 && match.layout.kind === "square";
+}
+
 /** The role that this browser has to choose for now. */
 function activeRole(match: Match): number | null {
   if (match.status !== "running" && match.status !== "preparing") return null;
@@ -308,6 +319,15 @@ function usePast(match: Match, token: string, cursor: number | null): State | nu
   if (match.history.length < length.current) known.current.clear();
   length.current = match.history.length;
   return past;
+}
+
+/** The last joint move for screen readers. */
+function lastText(match: Match): string {
+  const made = match.history.at(-1);
+  if (!made) return "";
+  return shownMoves(made)
+    .map((move) => `${titleOf(match.roles, move.role)} played ${move.text}`)
+    .join(", ");
 }
 
 function newestReport(reports: Map<number, Report>, seats: Seat[], step: number): Report | null {
@@ -417,7 +437,9 @@ function MatchButtons(props: {
       <Icon name={icon} />
     </button>
   );
-  const branch = async () => go(["new", match.game], { moves: await pack(JSON.stringify(props.jointMoves)) });
+  const isAtEnd = match.ending !== null && props.step >= match.state.step;
+  const branch = async () =>
+    isAtEnd || props.step === 0 ? go(["new", match.game]) : go(["new", match.game], { moves: await pack(JSON.stringify(props.jointMoves)) });
   const resigning = match.you.find((role) => mine === null || role === mine);
   return (
     <div class="row match-buttons">
@@ -454,8 +476,8 @@ function MatchButtons(props: {
           )}
         </>
       )}
-      <button type="button" class="button" onClick={() => void branch()} title="A new match from the position that is shown">
-        <Icon name="branch" /> {props.step === 0 || match.ending ? "New match" : "Branch off"}
+      <button type="button" class="button" onClick={() => void branch()} title={isAtEnd ? "A new match of this game" : "A new match from the position that is shown"}>
+        <Icon name="branch" /> {props.step === 0 || isAtEnd ? "New match" : "Branch off"}
       </button>
       <button
         type="button"

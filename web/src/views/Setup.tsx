@@ -1,7 +1,7 @@
 // A new match: who sits where, and how much time there is. The position may come from a link or from a match that is left.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { api, sentence } from "../api";
+import { api, ApiError, sentence } from "../api";
 import { Board } from "../board/Board";
 import { roleColors } from "../board/colors";
 import { unpack } from "../link";
@@ -9,7 +9,7 @@ import { FactsView } from "../parts/FactsView";
 import { Swatch } from "../parts/Swatch";
 import { useLoad } from "../parts/load";
 import { go, href } from "../route";
-import { keepTokens, load, save } from "../storage";
+import { keepTokens, load, save, uploads } from "../storage";
 import type { GameInfo, MatchSetup, SeatSetup, State } from "../types";
 import { kindText, plural } from "../words";
 
@@ -26,7 +26,7 @@ interface Clocks {
 }
 
 export function Setup({ game, moves }: { game: string; moves: string | null }) {
-  const { data: info, error } = useLoad(() => api.game(game), game);
+  const { data: info, error } = useLoad(() => gameOrUpload(game), game);
   const position = useLoad(async () => {
     if (moves === null) return null;
     const joint = JSON.parse(await unpack(moves)) as string[][];
@@ -36,6 +36,17 @@ export function Setup({ game, moves }: { game: string; moves: string | null }) {
   if (position.error) return <Fault text={position.error} />;
   if (!info || (moves !== null && !position.data)) return <p class="page muted">Loading …</p>;
   return <SetupForm key={game} info={info} joint={position.data?.joint ?? []} state={position.data?.state ?? info.start} />;
+}
+
+/** The game; rules that the server has forgotten are uploaded again. */
+async function gameOrUpload(game: string): Promise<GameInfo> {
+  try {
+    return await api.game(game);
+  } catch (fault) {
+    const known = uploads().find((upload) => upload.id === game);
+    if (!(fault instanceof ApiError) || fault.kind !== "no-such-game" || !known) throw fault;
+    return api.upload(known.rules, known.metadata, known.name);
+  }
 }
 
 function Fault({ text }: { text: string }) {

@@ -11,7 +11,7 @@ import { Icon } from "../parts/Icon";
 import { download } from "../parts/export";
 import { useLatest } from "../parts/load";
 import { go } from "../route";
-import { load, save } from "../storage";
+import { keepUpload, load, save } from "../storage";
 import type { AnalyseResult, Finding, GameInfo } from "../types";
 import { plural } from "../words";
 
@@ -111,6 +111,7 @@ function Workbench({ initial }: { initial: Draft }) {
   });
   const play = act(async () => {
     const game = await api.upload(draft.rules, metadata, draft.name);
+    keepUpload({ id: game.id, rules: draft.rules, metadata, name: draft.name });
     go(["new", game.id]);
     return null;
   });

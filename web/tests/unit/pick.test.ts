@@ -119,6 +119,15 @@ describe("geometry", () => {
     }
   });
 
+  it("turns the board with its labels", () => {
+    const layout = board(3, 2);
+    const [plain, turned] = [geometryOf(layout), geometryOf(layout, true)];
+    expect(turned.spots[0]).toMatchObject({ x: plain.spots[5]!.x, y: plain.spots[5]!.y });
+    expect(turned.spots[2]).toMatchObject({ x: plain.spots[3]!.x, y: plain.spots[3]!.y });
+    expect(turned.labels[1]!.x).toBe(turned.spots[0]!.x);
+    expect(turned.labels[0]!.y).toBe(turned.spots[0]!.y);
+  });
+
   it("finds the neighbour of an arrow key", () => {
     const { spots } = geometryOf(board(3, 3));
     expect(neighbour(spots, 4, [1, 0])).toBe(5);
