@@ -84,6 +84,7 @@ enum Command {
     Show(commands::show::Args),
     Tournament(commands::tournament::Args),
     Verify(commands::verify::Args),
+    Web(commands::web::Args),
 }
 
 /// A file that grows beyond the limit of the system ends a process without a word. With a handler, whatever it does, the
@@ -126,6 +127,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::run(&args),
         Command::Tournament(args) => commands::tournament::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
+        Command::Web(args) => commands::web::run(&args),
     };
     answer.unwrap_or_else(|error| {
         // The reader has seen enough (`agon … | head`): that is not an error.

@@ -21,3 +21,4 @@ pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod tournament;
 pub(crate) mod verify;
+pub(crate) mod web;
