@@ -89,6 +89,7 @@ enum Command {
     Tournament(commands::tournament::Args),
     Train(commands::train::Args),
     Verify(commands::verify::Args),
+    Web(commands::web::Args),
 }
 
 /// A file that grows beyond the limit of the system ends a process without a word. With a handler, whatever it does, the
@@ -133,6 +134,7 @@ fn main() -> ExitCode {
         Command::Tournament(args) => commands::tournament::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
+        Command::Web(args) => commands::web::run(&args),
     };
     answer.unwrap_or_else(|error| {
         // The reader has seen enough (`agon … | head`): that is not an error.

@@ -125,7 +125,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<TextFile>) {
         let entry = entry.expect("the entry can be read");
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
-        let is_built = matches!(name.as_str(), "target" | ".git")
+        let is_built = matches!(name.as_str(), "target" | ".git" | "node_modules")
             || matches!(
                 path.as_str(),
                 "fuzz/corpus" | "fuzz/artifacts" | "fuzz/coverage"

@@ -41,6 +41,7 @@ mod lower;
 mod parse;
 mod prefix;
 pub mod print;
+pub mod query;
 mod read;
 pub mod rules;
 mod source;

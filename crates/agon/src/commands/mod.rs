@@ -23,3 +23,4 @@ pub(crate) mod show;
 pub(crate) mod tournament;
 pub(crate) mod train;
 pub(crate) mod verify;
+pub(crate) mod web;

@@ -182,7 +182,7 @@ fn with_model(preset: &Preset, game: &Arc<Game>, log: &Log) -> Preset {
 /// should return memory. The allocator reads its settings from the environment when the program starts, so the program
 /// sets them and starts itself again, in the same process.
 #[cfg(unix)]
-fn start_thrifty() {
+pub(crate) fn start_thrifty() {
     use std::os::unix::process::CommandExt;
     const THRIFT: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP"];
     let missing = THRIFT

@@ -88,6 +88,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!report.ok)))
 }
 
+/// The analysis of a game for the page.
+pub(crate) fn for_page(
+    title: &str,
+    game: &Arc<Game>,
+    about: Option<&agon::games::About>,
+    seconds: f64,
+) -> Result<agon_web::Analysis, String> {
+    let args = Args {
+        game: title.to_owned(),
+        games: 1000,
+        seconds,
+        playouts: 50,
+        seed: 1,
+        setup_limit: 0.0,
+        json: false,
+    };
+    let sheet = Sheet {
+        name: title.to_owned(),
+        bytes: Vec::new(),
+        about: about.cloned(),
+    };
+    let report = analyse(game, &sheet, &args).map_err(|error| format!("{error:#}"))?;
+    Ok(agon_web::Analysis {
+        is_good: report.ok,
+        findings: report.lines(),
+        text: report.to_string(),
+    })
+}
+
 fn compile(rules: &Arc<Rules>, seconds: f64) -> Result<Game, InterpreterError> {
     let deadline = Instant::now() + duration(seconds);
     let stop = || Instant::now() > deadline;

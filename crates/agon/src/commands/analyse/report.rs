@@ -54,6 +54,24 @@ pub(super) struct Report {
     rules: Option<RuleUse>,
 }
 
+impl Report {
+    /// Faults, doubts and merits, one by one.
+    pub(super) fn lines(&self) -> Vec<agon_web::AnalysisFinding> {
+        let line = |ok: bool, name: &str, text: &str| agon_web::AnalysisFinding {
+            ok,
+            name: name.to_owned(),
+            text: text.to_owned(),
+        };
+        let faults = self
+            .faults
+            .iter()
+            .map(|fault| line(false, fault.kind, &fault.message));
+        let doubts = self.doubts.iter().map(|text| line(false, "doubt", text));
+        let merits = self.merits.iter().map(|text| line(true, "merit", text));
+        faults.chain(doubts).chain(merits).collect()
+    }
+}
+
 #[derive(Serialize)]
 struct Ends {
     games: u64,

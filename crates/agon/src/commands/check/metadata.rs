@@ -68,12 +68,23 @@ pub(super) fn examine(
     rules: Option<&Arc<Rules>>,
     no_ground: bool,
 ) -> anyhow::Result<MetadataReport> {
-    let mut report = read(file)?;
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    Ok(examine_text(file, text, rules, no_ground))
+}
+
+/// The same for metadata that is at hand.
+pub(super) fn examine_text(
+    file: &str,
+    text: String,
+    rules: Option<&Arc<Rules>>,
+    no_ground: bool,
+) -> MetadataReport {
+    let mut report = read_text(file, text);
     let Ok(about) = About::read(&report.text) else {
-        return Ok(report);
+        return report;
     };
     let Some(rules) = rules.filter(|rules| !rules.is_gdl_two) else {
-        return Ok(report);
+        return report;
     };
     let deadline = Instant::now() + GROUND_TIME;
     let game = match no_ground {
@@ -82,7 +93,7 @@ pub(super) fn examine(
             Instant::now() > deadline
         }),
     };
-    let Ok(game) = game else { return Ok(report) };
+    let Ok(game) = game else { return report };
     for finding in metadata::findings(&about, rules, &game) {
         let (line, column) = finding.place(&report.text).unwrap_or((0, 0));
         report.findings.push(MetadataFinding {
@@ -97,11 +108,15 @@ pub(super) fn examine(
     report
         .findings
         .sort_by_key(|finding| (finding.line, finding.column));
-    Ok(report)
+    report
 }
 
 fn read(file: &str) -> anyhow::Result<MetadataReport> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    Ok(read_text(file, text))
+}
+
+fn read_text(file: &str, text: String) -> MetadataReport {
     let findings = match About::read(&text) {
         Ok(_) => Vec::new(),
         Err(error) => vec![MetadataFinding {
@@ -113,11 +128,11 @@ fn read(file: &str) -> anyhow::Result<MetadataReport> {
             help: "docs/METADATA.md has the format of the file",
         }],
     };
-    Ok(MetadataReport {
+    MetadataReport {
         file: file.to_owned(),
         text,
         findings,
-    })
+    }
 }
 
 impl MetadataReport {

@@ -12,7 +12,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use agon_gdl::{Diagnostic, Diagnostics, Kind, Limits, Severity, Source, check, parse, render};
+use agon_gdl::{
+    Diagnostic, Diagnostics, Kind, Limits, Rules, Severity, Source, check, parse, render,
+};
 use anyhow::bail;
 use serde::Serialize;
 
@@ -220,24 +222,74 @@ fn examine(
         }
         None => None,
     };
-    let (written, observed) = match checked {
-        Ok(rules) if args.no_ground || rules.is_gdl_two => (rules.warnings.clone(), Vec::new()),
-        Ok(rules) => {
-            let budget = Budget {
-                play: args.play,
-                seed: args.seed,
-            };
-            let observed = trial::observe(&rules, &budget);
+    let budget = Budget {
+        play: args.play,
+        seed: args.seed,
+    };
+    let budget = (!args.no_ground).then_some(budget);
+    let findings = find(description.source, checked, budget.as_ref());
+    Ok((findings, metadata))
+}
+
+/// What the text of rules tells, and with a budget what grounding and playing them shows.
+fn find(
+    source: Arc<Source>,
+    checked: Result<Arc<Rules>, Diagnostics>,
+    budget: Option<&Budget>,
+) -> Findings {
+    let (written, observed) = match (checked, budget) {
+        (Ok(rules), Some(budget)) if !rules.is_gdl_two => {
+            let observed = trial::observe(&rules, budget);
             (rules.warnings.clone(), observed)
         }
-        Err(findings) => (findings, Vec::new()),
+        (Ok(rules), _) => (rules.warnings.clone(), Vec::new()),
+        (Err(findings), _) => (findings, Vec::new()),
     };
-    let findings = Findings {
-        source: description.source,
+    Findings {
+        source,
         written,
         observed,
+    }
+}
+
+/// The findings about rules and metadata in the editor of the page: those of this command without options.
+pub(crate) fn findings_of_text(rules: &str, metadata: Option<&str>) -> Vec<agon_web::Finding> {
+    let description = parse(rules.as_bytes(), &Limits::default());
+    let checked = check(&description).map(Arc::new);
+    let about = metadata.map(|text| {
+        metadata::examine_text("metadata", text.to_owned(), checked.as_ref().ok(), false)
+    });
+    let budget = Budget {
+        play: false,
+        seed: 1,
     };
-    Ok((findings, metadata))
+    let found = find(description.source, checked, Some(&budget));
+    let source = &found.source;
+    let written = found.written();
+    let written = written.map(|finding| agon_web::Finding::from_diagnostic(finding, source));
+    let observed = found.observed.iter().map(|finding| {
+        let column = u32::from(finding.line > 0);
+        let mut shown = agon_web::Finding::at_line(source, finding.severity, finding.line);
+        shown.column = column;
+        shown.kind = finding.kind.to_owned();
+        shown.message.clone_from(&finding.message);
+        shown.help = Some(finding.help.to_owned()).filter(|help| !help.is_empty());
+        shown
+    });
+    let about = about.iter().flat_map(|report| &report.findings);
+    let about = about.map(|finding| {
+        let severity = match finding.is_error {
+            true => Severity::Error,
+            false => Severity::Warning,
+        };
+        let mut shown = agon_web::Finding::at_line(source, severity, 0);
+        (shown.line, shown.column) = (finding.line, finding.column);
+        shown.kind = finding.kind.to_owned();
+        shown.message.clone_from(&finding.message);
+        shown.help = Some(finding.help.to_owned()).filter(|help| !help.is_empty());
+        shown
+    });
+    written.chain(observed).chain(about).collect()
 }
 
 fn report<'a>(file: &'a str, findings: &'a Findings) -> Report<'a> {
