@@ -29,9 +29,11 @@ pub mod board;
 pub mod metadata;
 pub mod notation;
 pub mod suite;
+mod svg;
 pub mod tactics;
 
 pub use about::{About, Board, GameKind, Layer, ReadError, Shape};
+pub use svg::svg;
 
 use std::error::Error;
 use std::fmt;

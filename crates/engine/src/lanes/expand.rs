@@ -15,15 +15,15 @@ use crate::state::{Goal, MoveId, RoleId};
 
 /// Scratch memory for single states.
 pub(super) struct Workbench {
-    rows: Rows,
-    sides: Vec<Option<Rows>>,
+    pub(super) rows: Rows,
+    pub(super) sides: Vec<Option<Rows>>,
     states: Vec<u64>,
     /// Per lane and role: the legal moves of the states at hand.
     legal: Vec<Vec<MoveId>>,
     /// The states of a call, grouped by phase, and where the states of each phase end.
-    order: Vec<u32>,
+    pub(super) order: Vec<u32>,
     ends: Vec<u32>,
-    n_words: usize,
+    pub(super) n_words: usize,
 }
 
 /// The properties of a state.
@@ -129,7 +129,7 @@ impl Workbench {
     }
 
     /// Computes deferred goals.
-    fn read_goals(&mut self, program: &LanesProgram, phase_idx: usize) {
+    pub(super) fn read_goals(&mut self, program: &LanesProgram, phase_idx: usize) {
         let Some(side) = &program.phases[phase_idx].goals.side else {
             return;
         };
@@ -216,7 +216,7 @@ impl Workbench {
     }
 
     /// Groups the indexes of states by phase.
-    fn sort_by_phase(&mut self, program: &LanesProgram, n_states: usize, words: &[u64]) {
+    pub(super) fn sort_by_phase(&mut self, program: &LanesProgram, n_states: usize, words: &[u64]) {
         let n = program.n_state_words;
         let phase_of = |idx: usize| program.marks.phase_of(&words[idx * n..(idx + 1) * n]);
         self.order.clear();
@@ -233,7 +233,7 @@ impl Workbench {
     }
 
     /// Where the states of a phase are in the order.
-    fn of_phase(&self, phase: usize) -> std::ops::Range<usize> {
+    pub(super) fn of_phase(&self, phase: usize) -> std::ops::Range<usize> {
         let start = match phase {
             0 => 0,
             _ => self.ends[phase - 1],
@@ -241,7 +241,7 @@ impl Workbench {
         start as usize..self.ends[phase] as usize
     }
 
-    fn load(&mut self, program: &LanesProgram, words: &[u64], batch: &[u32]) {
+    pub(super) fn load(&mut self, program: &LanesProgram, words: &[u64], batch: &[u32]) {
         if self.rows.words().is_empty() {
             self.rows = matrix(program.n_rows, self.n_words);
         }
@@ -281,7 +281,7 @@ impl Workbench {
         }
     }
 
-    fn step(&mut self, phase: &Phase) {
+    pub(super) fn step(&mut self, phase: &Phase) {
         let n_words = self.n_words;
         let words = self.rows.words_mut();
         for &(base, from) in &phase.step.plain {
@@ -297,7 +297,7 @@ impl Workbench {
         }
     }
 
-    fn run(&mut self, program: &LanesProgram, segments: &[Segment]) {
+    pub(super) fn run(&mut self, program: &LanesProgram, segments: &[Segment]) {
         run_on(program, segments, &mut self.rows);
     }
 }

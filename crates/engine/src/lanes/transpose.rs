@@ -45,10 +45,10 @@ fn transpose(words: &mut [u64; 64]) {
 /// A matrix of 64×64 bits, aligned for vectors.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Matrix([u64; 64]);
+pub(super) struct Matrix(pub(super) [u64; 64]);
 
 /// The same with the CPU's vectors.
-fn transpose_by(simd: Simd, words: &mut Matrix) {
+pub(super) fn transpose_by(simd: Simd, words: &mut Matrix) {
     #[cfg(target_arch = "x86_64")]
     if simd == Simd::Avx512 && has_byte_matrices() {
         // SAFETY: the CPU supports these instructions.

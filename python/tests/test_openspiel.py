@@ -1,0 +1,103 @@
+"""OpenSpiel's algorithms on GDL games."""
+
+import numpy as np
+import pytest
+from conftest import all_games, load
+
+pyspiel = pytest.importorskip("pyspiel")
+
+from agon_ggp.openspiel import load_game  # noqa: E402
+
+
+@pytest.mark.parametrize("game", all_games(), ids=lambda game: game.name)
+def test_random_matches(game):
+    spiel = load_game(game, max_game_length=60)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        state = spiel.new_initial_state()
+        while not state.is_terminal():
+            clone = state.clone()
+            if state.is_simultaneous_node():
+                actions = [rng.choice(state.legal_actions(player)) for player in range(spiel.num_players())]
+                state.apply_actions(actions)
+                clone.apply_actions(actions)
+            else:
+                action = rng.choice(state.legal_actions())
+                assert state.legal_actions_mask()[action] == 1
+                assert state.action_to_string(state.current_player(), action) == game.actions[action]
+                state.apply_action(action)
+                clone.apply_action(action)
+            assert str(clone) == str(state) and clone.is_terminal() == state.is_terminal()
+        assert len(state.returns()) == spiel.num_players()
+        assert all(spiel.min_utility() <= value <= spiel.max_utility() for value in state.returns())
+        assert (np.array(state.observation_tensor(0)) == state.position.observation()).all()
+
+
+def test_mcts_wins_at_once():
+    from open_spiel.python.algorithms import mcts
+
+    game = load_game("tic_tac_toe")
+    state = game.new_initial_state()
+    for text in ("(mark 1 1)", "(mark 3 3)", "(mark 2 1)", "(mark 2 2)"):
+        state.apply_action(game.agon.action(text))
+    rng = np.random.RandomState(1)
+    evaluator = mcts.RandomRolloutEvaluator(1, rng)
+    bot = mcts.MCTSBot(game, 1.4, 300, evaluator, random_state=rng)
+    assert game.agon.actions[bot.step(state)] == "(mark 3 1)"
+
+
+def test_mcts_plays_with_three_roles():
+    from open_spiel.python.algorithms import mcts
+
+    game = load_game("connect_four_3")
+    assert game.num_players() == 3
+    rng = np.random.RandomState(2)
+    bots = [mcts.MCTSBot(game, 1.4, 10, mcts.RandomRolloutEvaluator(1, rng), random_state=rng) for _ in range(3)]
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(bots[state.current_player()].step(state))
+    assert len(state.returns()) == 3
+
+
+def test_minimax_knows_that_tic_tac_toe_is_a_draw():
+    from open_spiel.python.algorithms import minimax
+
+    game = load_game("tic_tac_toe", zero_sum=True)
+    state = game.new_initial_state()
+    for text in ("(mark 1 1)", "(mark 2 2)", "(mark 3 3)", "(mark 1 3)"):
+        state.apply_action(game.agon.action(text))
+    value, _ = minimax.alpha_beta_search(game, state=state, maximum_depth=9, maximizing_player_id=0)
+    assert value == 0
+
+
+def test_cfr_finds_the_equilibrium_of_matching_pennies():
+    from open_spiel.python.algorithms import cfr
+
+    game = pyspiel.convert_to_turn_based(load_game("matching_pennies"))
+    solver = cfr.CFRSolver(game)
+    for _ in range(200):
+        solver.evaluate_and_update_policy()
+    policy = solver.average_policy()
+    first = policy.action_probabilities(game.new_initial_state())
+    assert all(abs(chance - 0.5) < 0.05 for chance in first.values())
+
+
+def test_cfr_on_a_small_game_in_turn():
+    from open_spiel.python.algorithms import cfr, expected_game_score
+
+    game = load_game("centipede_game")
+    if game.num_players() != 2:
+        pytest.skip("this game has other roles")
+    solver = cfr.CFRSolver(game)
+    for _ in range(30):
+        solver.evaluate_and_update_policy()
+    policy = solver.average_policy()
+    values = expected_game_score.policy_value(game.new_initial_state(), [policy] * 2)
+    assert len(values) == 2
+
+
+def test_zero_sum_is_found_out():
+    utility = pyspiel.GameType.Utility
+    assert load_game("tic_tac_toe").get_type().utility == utility.ZERO_SUM
+    assert load_game("ultimatum_game").get_type().utility == utility.GENERAL_SUM
+    assert load(("roshambo")).in_turn is False
