@@ -15,7 +15,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["tournament", "report", "experiment", "params"],
     ),
     ("Learn", &["train", "models"]),
-    ("Connect", &["player"]),
+    ("Connect", &["player", "web", "lsp"]),
     ("Look inside", &["bench", "perft", "verify", "heuristic"]),
     ("Install", &["completions", "man"]),
 ];

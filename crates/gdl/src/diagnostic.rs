@@ -219,6 +219,61 @@ pub struct Label {
     pub text: String,
 }
 
+/// A replacement of text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edit {
+    /// The text that is replaced; an empty span inserts.
+    pub span: Span,
+    /// What stands there afterwards.
+    pub text: String,
+}
+
+impl Edit {
+    /// Replaces the text of a span.
+    #[must_use]
+    pub fn replace(span: Span, text: impl Into<String>) -> Edit {
+        let text = text.into();
+        Edit { span, text }
+    }
+
+    /// Inserts text at an offset.
+    #[must_use]
+    pub fn insert(at: u32, text: impl Into<String>) -> Edit {
+        Edit::replace(Span { start: at, end: at }, text)
+    }
+
+    /// Deletes the text of a span.
+    #[must_use]
+    pub fn delete(span: Span) -> Edit {
+        Edit::replace(span, "")
+    }
+}
+
+/// A change of the text that fixes a finding, for the button of an editor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// What it does.
+    pub title: String,
+    /// The changes, in order and without overlap.
+    pub edits: Vec<Edit>,
+}
+
+impl Fix {
+    /// The text after the fix.
+    #[must_use]
+    pub fn apply(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len() + 16);
+        let mut at = 0;
+        for edit in &self.edits {
+            out.push_str(&text[at..edit.span.start as usize]);
+            out.push_str(&edit.text);
+            at = edit.span.end as usize;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+}
+
 /// One finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
@@ -234,6 +289,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Secondary spans.
     pub labels: Vec<Label>,
+    /// Changes that fix it, the most likely one first; often none.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -269,6 +326,7 @@ impl Diagnostic {
             message,
             help: None,
             labels: Vec::new(),
+            fixes: Vec::new(),
         }
     }
 
@@ -286,6 +344,16 @@ impl Diagnostic {
             span,
             text: text.into(),
         });
+        self
+    }
+
+    /// Adds a change that fixes it, unless it changes nothing.
+    #[must_use]
+    pub fn fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Diagnostic {
+        if !edits.is_empty() {
+            let title = title.into();
+            self.fixes.push(Fix { title, edits });
+        }
         self
     }
 

@@ -7,7 +7,9 @@
 //! with its layout in mind: a `(<=` inside another form, or a `(` in the first column in a file where no earlier form
 //! had one inside, starts a new form, and the previous one is reported.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
+use std::cmp::Ordering;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
 use crate::read::{Limits, is_blank, report_bad_bytes};
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolTable};
@@ -363,7 +365,24 @@ impl<'a> Reader<'a> {
                 .help("add the missing `)` before the next form starts"),
             None => finding.help("the file ends before it is closed; is the file complete?"),
         };
-        self.findings.push(finding);
+        let end = self.last_end(next_form.unwrap_or(self.bytes.len()));
+        let title = format!("Add {n_open} `)`");
+        let missing = Edit::insert(end, ")".repeat(n_open));
+        self.findings.push(finding.fix(title, vec![missing]));
+    }
+
+    /// The end of the last word before an offset.
+    fn last_end(&self, before: usize) -> u32 {
+        let trimmed = |end: usize| self.source.text()[..end].trim_end_matches(is_blank).len();
+        let mut end = trimmed(before);
+        for comment in self.tree.comments.iter().rev() {
+            match (comment.end as usize).cmp(&end) {
+                Ordering::Greater => {}
+                Ordering::Equal => end = trimmed(comment.start as usize),
+                Ordering::Less => break,
+            }
+        }
+        end as u32
     }
 
     fn report_unopened(&mut self) {
@@ -381,7 +400,8 @@ impl<'a> Reader<'a> {
             here,
             "this `)` closes nothing: no `(` is open here",
         )
-        .help("delete it, or add the missing `(` before it");
+        .help("delete it, or add the missing `(` before it")
+        .fix("Delete this `)`", vec![Edit::delete(here)]);
         if let Some(root) = self.tree.roots.last() {
             let before = self.tree.span(root.node);
             if self.tree.name(root.node).is_none() {
@@ -421,7 +441,18 @@ impl<'a> Reader<'a> {
             message,
         )
         .label(unopened, "so this `)` closes nothing")
-        .help("delete it if the text after it belongs to the form; otherwise delete the other one");
+        .help("delete it if the text after it belongs to the form; otherwise delete the other one")
+        .fix(
+            "Delete this `)`",
+            vec![Edit::delete(Span::new(
+                form.end as usize - 1,
+                form.end as usize,
+            ))],
+        )
+        .fix(
+            "Delete the `)` that closes nothing",
+            vec![Edit::delete(unopened)],
+        );
         self.findings.push(finding);
         for root in &mut self.tree.roots[early..] {
             root.damaged = true;
@@ -479,7 +510,11 @@ impl<'a> Reader<'a> {
         );
         self.findings.push(
             Diagnostic::warning(Kind::OddCharacter, Span::new(start, self.at), message)
-                .help("it is read as a space; replace it with a plain space"),
+                .help("it is read as a space; replace it with a plain space")
+                .fix(
+                    "Replace it with a space",
+                    vec![Edit::replace(Span::new(start, self.at), " ")],
+                ),
         );
     }
 }

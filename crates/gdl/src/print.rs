@@ -56,6 +56,17 @@ pub fn term(term: &Term, symbols: &SymbolTable, variables: &[SymbolId], syntax: 
     printer.out
 }
 
+/// A name or variable as it is written in a syntax.
+#[must_use]
+pub fn spell(name: &str, syntax: Syntax) -> String {
+    match syntax {
+        Syntax::Prefix => name.to_owned(),
+        Syntax::Infix if name.starts_with('?') => infix_variable(name),
+        Syntax::Infix if is_plain(name) => name.to_owned(),
+        Syntax::Infix => format!("'{}'", name.replace('\'', "''")),
+    }
+}
+
 struct Printer<'a> {
     symbols: &'a SymbolTable,
     rules: Option<&'a Rules>,

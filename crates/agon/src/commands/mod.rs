@@ -9,6 +9,7 @@ pub(crate) mod experiment;
 pub(crate) mod fmt;
 pub(crate) mod games;
 pub(crate) mod heuristic;
+pub(crate) mod lsp;
 pub(crate) mod man;
 pub(crate) mod match_;
 pub(crate) mod models;

@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::Literal;
 use crate::check::outline::Outline;
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind};
+use crate::read::Syntax;
 use crate::source::Span;
 use crate::symbol::SymbolId;
 
@@ -66,6 +67,17 @@ fn single_finding(outline: &Outline<'_>, singles: &[(Span, SymbolId)]) -> Diagno
     let mut finding = Diagnostic::warning(Kind::SingleVariable, singles[0].0, message).help(
         format!("rename it to `?_{bare}` if any value is allowed; otherwise check the spelling"),
     );
+    let edit = |&(span, name): &(Span, SymbolId)| {
+        let bare = outline.symbols.name(name).trim_start_matches('?');
+        outline.rename(span, &format!("?_{bare}"))
+    };
+    let title = match singles.len() {
+        1 => format!("Rename it to `?_{bare}`"),
+        _ => "Begin their names with `?_`".to_owned(),
+    };
+    let mut edits: Vec<Edit> = singles.iter().map(edit).collect();
+    edits.sort_by_key(|edit| edit.span);
+    finding = finding.fix(title, edits);
     for &(span, _) in singles.iter().skip(1).take(5) {
         finding = finding.label(span, "");
     }
@@ -106,10 +118,20 @@ fn contradictions(outline: &Outline<'_>, findings: &mut Diagnostics) {
                 findings.push(
                     Diagnostic::warning(Kind::NeverFires, *span, message)
                         .label(other, "it must hold here")
-                        .help("delete one of the two"),
+                        .help("delete one of the two")
+                        .fix("Delete the negation", deletion(outline, *span))
+                        .fix("Delete the positive literal", deletion(outline, other)),
                 );
             }
         }
+    }
+}
+
+/// The change that deletes a literal. In infix text the sign beside it would have to go too, which is not known here.
+fn deletion(outline: &Outline<'_>, literal: Span) -> Vec<Edit> {
+    match outline.syntax {
+        Syntax::Prefix => vec![outline.delete(literal)],
+        Syntax::Infix => Vec::new(),
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::ast::{Atom, Rule, Term};
 use crate::check::outline::Outline;
 use crate::check::{arguments, keyword_of};
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind};
+use crate::read::Syntax;
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -83,6 +84,18 @@ pub(super) fn check_missing(outline: &Outline<'_>, findings: &mut Diagnostics) {
     }
 }
 
+/// The change that writes a rule without a body as a fact.
+fn as_fact(outline: &Outline<'_>, rule: &Rule) -> Edit {
+    let head = outline.source.slice(rule.head.span);
+    let is_bare = outline.syntax == Syntax::Prefix && !head.starts_with('(');
+    let text = if is_bare {
+        format!("({head})")
+    } else {
+        head.to_owned()
+    };
+    Edit::replace(rule.span, text)
+}
+
 struct KeywordCheck<'a, 'b> {
     outline: &'a Outline<'a>,
     findings: &'b mut Diagnostics,
@@ -129,7 +142,11 @@ impl KeywordCheck<'_, '_> {
                     rule.span,
                     "this rule has no body, so it is a fact",
                 )
-                .help("write it without `<=`"),
+                .help("write it without `<=`")
+                .fix(
+                    "Write it without the arrow",
+                    vec![as_fact(self.outline, rule)],
+                ),
             );
         }
         self.arity(&rule.head);

@@ -94,7 +94,7 @@ pub fn check_until(
     }
     go_on()?;
     let (relations, mut rules) = lower(description, &ranging);
-    drop_duplicates(&mut rules, description, &mut findings);
+    drop_duplicates(&mut rules, &outline, &mut findings);
     findings.sort();
     Some(Ok(Rules {
         source: description.source.clone(),
@@ -117,7 +117,7 @@ fn roles(rules: &[Rule]) -> Vec<Term> {
 }
 
 /// Removes duplicate rules: a second `role` fact must not make a second role.
-fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &mut Diagnostics) {
+fn drop_duplicates(rules: &mut Vec<Rule>, outline: &Outline<'_>, findings: &mut Diagnostics) {
     let is_new = first_occurrences(rules);
     if is_new.iter().all(|&is_new| is_new) {
         return;
@@ -135,14 +135,16 @@ fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &
     for (relation, span) in duplicates {
         // `names` reports duplicate roles in more detail.
         if relation != RelationId::ROLE {
-            let what = if description.source.slice(span).contains("<=") {
+            let what = if outline.source.slice(span).contains("<=") {
                 "rule"
             } else {
                 "fact"
             };
             let message = format!("this {what} occurs twice");
             findings.push(
-                Diagnostic::warning(Kind::DuplicateRule, span, message).help("delete one of them"),
+                Diagnostic::warning(Kind::DuplicateRule, span, message)
+                    .help("delete one of them")
+                    .fix(format!("Delete this {what}"), vec![outline.delete(span)]),
             );
         }
     }

@@ -12,6 +12,8 @@ use crate::ast::{Atom, Term};
 use crate::check::outline::Outline;
 use crate::check::{MOST_GUESSES, MOST_NAMES, arguments, is_alike};
 use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
+use crate::parse::shorten;
+use crate::read::Syntax;
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -227,10 +229,14 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
         };
         misspelt.insert(idx);
         let message = format!("`{name}` is not a keyword, and nothing {nothing} it");
-        findings.push(
-            Diagnostic::warning(Kind::MisspeltKeyword, span, message)
-                .help(format!("did you mean `{keyword}`?")),
-        );
+        let mut finding = Diagnostic::warning(Kind::MisspeltKeyword, span, message)
+            .help(format!("did you mean `{keyword}`?"));
+        // The connectives of infix text are signs.
+        if !keyword.is_connective() || outline.syntax == Syntax::Prefix {
+            let edit = outline.rename(span, keyword.name());
+            finding = finding.fix(format!("Replace it with `{keyword}`"), vec![edit]);
+        }
+        findings.push(finding);
     }
     misspelt
 }
@@ -308,7 +314,13 @@ fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut 
             .filter(|()| n_told <= MOST_GUESSES)
             .and_then(|()| similar(outline, idx, &name))
         {
-            Some(other) => finding.help(format!("did you mean `{other}`?")),
+            Some(other) => {
+                let text = outline.symbols.name(outline.relations[other].name);
+                let (other, edit) = (shorten(text), outline.rename(usage.atom.span, text));
+                finding
+                    .help(format!("did you mean `{other}`?"))
+                    .fix(format!("Replace it with `{other}`"), vec![edit])
+            }
             None => finding.help("define it with a rule or a fact, or check the spelling"),
         };
         findings.push(finding);
@@ -319,7 +331,7 @@ fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut 
 }
 
 /// A defined relation with a similar name.
-fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<String> {
+fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<usize> {
     let defined = outline
         .relations
         .iter()
@@ -331,8 +343,8 @@ fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<String> {
         });
     defined
         .take(MOST_NAMES)
-        .map(|(_, relation)| outline.name(relation.name))
-        .find(|other| is_alike(name, other))
+        .find(|(_, relation)| is_alike(name, &outline.name(relation.name)))
+        .map(|(idx, _)| idx)
 }
 
 /// Relations that are not needed for playing, directly or through others.

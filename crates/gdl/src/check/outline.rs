@@ -5,9 +5,13 @@
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Atom, Description, Rule};
+use crate::diagnostic::Edit;
 use crate::parse::shorten;
-use crate::source::Span;
+use crate::print;
+use crate::read::Syntax;
+use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
+use crate::words::name_in;
 
 /// Keywords that a game can do without, and whose names old sheets give to relations of their own.
 const OPTIONAL: [Keyword; 2] = [Keyword::Base, Keyword::Input];
@@ -68,7 +72,8 @@ impl Lists {
 pub(super) struct Outline<'a> {
     pub(super) rules: &'a [Rule],
     pub(super) symbols: &'a SymbolTable,
-    pub(super) source: &'a crate::source::Source,
+    pub(super) source: &'a Source,
+    pub(super) syntax: Syntax,
     pub(super) relations: Vec<Relation>,
     /// Relation of each rule's head.
     pub(super) heads: Vec<usize>,
@@ -94,6 +99,7 @@ impl<'a> Outline<'a> {
             rules,
             symbols: &description.symbols,
             source: &description.source,
+            syntax: description.syntax,
             relations: Vec::new(),
             heads: Vec::with_capacity(rules.len()),
             uses: Vec::new(),
@@ -231,6 +237,44 @@ impl<'a> Outline<'a> {
     /// A relation for a message.
     pub(super) fn relation_name(&self, relation: usize) -> String {
         self.name(self.relations[relation].name)
+    }
+
+    /// The change that replaces the name of an atom or term; `name` is a spelling of the symbol table.
+    pub(super) fn rename(&self, span: Span, name: &str) -> Edit {
+        let written = print::spell(name, self.syntax);
+        Edit::replace(name_in(self.source, self.syntax, span), written)
+    }
+
+    /// The change that deletes a rule or a literal, with the line that it leaves empty.
+    pub(super) fn delete(&self, span: Span) -> Edit {
+        let text = self.source.text();
+        let (start, mut end) = (span.start as usize, span.end as usize);
+        if self.syntax == Syntax::Infix && text[end..].starts_with('.') {
+            end += 1;
+        }
+        let before = text[..start].trim_end_matches([' ', '\t']);
+        let after = text[end..].trim_start_matches([' ', '\t']);
+        let is_alone = (before.is_empty() || before.ends_with(['\n', '\r']))
+            && (after.is_empty() || after.starts_with(['\n', '\r']));
+        if !is_alone {
+            return Edit::delete(Span::new(start, end));
+        }
+        let line_end = ["\r\n", "\n", "\r"];
+        let after = line_end
+            .iter()
+            .find_map(|end| after.strip_prefix(end))
+            .unwrap_or(after);
+        Edit::delete(Span::new(before.len(), text.len() - after.len()))
+    }
+
+    /// The change that adds a literal to the body of a rule that has one.
+    pub(super) fn add_literal(&self, rule: &Rule, literal: &str) -> Edit {
+        let last = rule.body.last().map_or(rule.head.span, |last| last.span());
+        let text = match self.syntax {
+            Syntax::Prefix => format!(" {literal}"),
+            Syntax::Infix => format!(" & {literal}"),
+        };
+        Edit::insert(last.end, text)
     }
 
     /// Whether a name is `base` or `input`, but the sheet uses it as the name of a relation of its own.

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::Term;
 use crate::check::outline::Outline;
 use crate::check::{MOST_GUESSES, MOST_NAMES, is_alike};
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -31,7 +31,8 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             findings.push(
                 Diagnostic::warning(Kind::DuplicateRole, span, message)
                     .label(first, "first here")
-                    .help("delete one of the declarations"),
+                    .help("delete one of the declarations")
+                    .fix("Delete this declaration", vec![outline.delete(rule.span)]),
             );
         } else {
             declared.insert(outline.source.slice(span), span);
@@ -89,7 +90,12 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
                     outline.name(*name)
                 ),
             };
-            findings.push(Diagnostic::warning(Kind::UndeclaredRole, *span, message).help(help));
+            let mut finding = Diagnostic::warning(Kind::UndeclaredRole, *span, message).help(help);
+            if let Some(role) = alike {
+                let edit = Edit::replace(*span, *role);
+                finding = finding.fix(format!("Replace it with `{role}`"), vec![edit]);
+            }
+            findings.push(finding);
         }
     }
 }

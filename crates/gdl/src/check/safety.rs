@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use crate::ast::{Atom, Rule, Term};
 use crate::check::bindings::{Bindings, Signed, Variables, View};
 use crate::check::outline::Outline;
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
+use crate::print;
+use crate::read::Syntax;
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -58,7 +60,7 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
         };
         match (findings.wants(severity), is_role) {
             (false, _) => findings.leave_out(severity),
-            (true, true) => findings.push(role_finding(outline, unsafe_use)),
+            (true, true) => findings.push(role_finding(outline, rule, unsafe_use)),
             (true, false) => findings.push(unsafe_finding(outline, rule, unsafe_use, &elsewhere)),
         }
     }
@@ -178,13 +180,70 @@ fn role_variables(rule: &Rule) -> Variables {
     roles
 }
 
-fn role_finding(outline: &Outline<'_>, unsafe_use: &UnsafeUse) -> Diagnostic {
+fn role_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
     let message = format!(
         "the role variable `{name}` is not bound in the body; the rule is read as if `(role {name})` were in it"
     );
     Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message)
         .help(format!("add `(role {name})` to the body"))
+        .fix(
+            format!("Add `(role {name})` to the body"),
+            vec![bind_role(outline, rule, unsafe_use.name)],
+        )
+}
+
+/// The change that binds a role variable; a fact becomes a rule.
+fn bind_role(outline: &Outline<'_>, rule: &Rule, variable: SymbolId) -> Edit {
+    let variable = print::spell(outline.symbols.name(variable), outline.syntax);
+    let head = outline.source.slice(rule.head.span);
+    match outline.syntax {
+        Syntax::Prefix if rule.body.is_empty() => {
+            Edit::replace(rule.span, format!("(<= {head} (role {variable}))"))
+        }
+        Syntax::Infix if rule.body.is_empty() => {
+            Edit::replace(rule.span, format!("{head} :- role({variable})"))
+        }
+        Syntax::Prefix => outline.add_literal(rule, &format!("(role {variable})")),
+        Syntax::Infix => outline.add_literal(rule, &format!("role({variable})")),
+    }
+}
+
+/// Adds changes that replace an unbound variable by one that the body binds, the most similar names first.
+fn with_replacements(
+    finding: Diagnostic,
+    outline: &Outline<'_>,
+    rule: &Rule,
+    unbound: SymbolId,
+) -> Diagnostic {
+    const MOST: usize = 3;
+    let text = |symbol: SymbolId| outline.symbols.name(symbol);
+    let mut bound: Vec<SymbolId> = Vec::new();
+    let mut places: Vec<Span> = Vec::new();
+    let mut meet = |name, span| {
+        if name == unbound {
+            places.push(span);
+        }
+    };
+    rule.head.for_each_variable(&mut meet);
+    for literal in &rule.body {
+        literal.for_each_term(&mut |term| term.for_each_variable(&mut meet));
+        literal.for_each_atom(&mut |atom, negated| {
+            atom.for_each_variable(&mut |name, _| {
+                if !negated && name != unbound && !bound.contains(&name) && bound.len() < 50 {
+                    bound.push(name);
+                }
+            });
+        });
+    }
+    bound.sort_by_key(|&name| strsim::damerau_levenshtein(text(name), text(unbound)));
+    let old = outline.name(unbound);
+    bound.truncate(MOST);
+    bound.into_iter().fold(finding, |finding, name| {
+        let edits = places.iter().map(|&span| outline.rename(span, text(name)));
+        let title = format!("Replace `{old}` with `{}`", outline.name(name));
+        finding.fix(title, edits.collect())
+    })
 }
 
 fn unsafe_finding(
@@ -220,8 +279,13 @@ fn unsafe_finding(
     };
     let message =
         format!("unsafe rule: the variable `{name}` in {place} is not bound, because {why}");
-    Diagnostic::error(kind, unsafe_use.span, message)
-        .help(format!("add a positive literal that binds `{name}`"))
+    let finding = Diagnostic::error(kind, unsafe_use.span, message)
+        .help(format!("add a positive literal that binds `{name}`"));
+    match mentions.elsewhere(unsafe_use.name) {
+        // It is bound in places; another name would change them too.
+        Elsewhere::SomeAlternatives => finding,
+        _ => with_replacements(finding, outline, rule, unsafe_use.name),
+    }
 }
 
 enum Elsewhere {

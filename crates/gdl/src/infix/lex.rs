@@ -92,7 +92,7 @@ pub(super) fn most_numbered(source: &Source, tokens: &[Lexeme]) -> u32 {
 }
 
 /// The token at the start of `rest`, which begins with `c`, and its length.
-fn lex(rest: &str, c: char) -> (Token, usize) {
+pub(super) fn lex(rest: &str, c: char) -> (Token, usize) {
     let sign = |token| (token, c.len_utf8());
     match c {
         '(' => sign(Token::Open),

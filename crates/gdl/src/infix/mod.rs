@@ -11,13 +11,45 @@
 
 mod lex;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind};
 use crate::read::{Limits, is_blank, report_bad_bytes};
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolTable};
 use crate::tree::{NodeId, Root, Tree};
+use crate::words::{Word, WordKind};
 
 use lex::{Lexeme, Token, most_numbered, tokenize};
+
+/// The words and signs of a text; comments go to the tree.
+pub(crate) fn words(
+    source: &Source,
+    limits: &Limits,
+    tree: &mut Tree,
+    findings: &mut Diagnostics,
+) -> Vec<Word> {
+    let lexemes = tokenize(source, limits, tree, findings);
+    let word = |lexeme: &Lexeme| {
+        let kind = match lexeme.token {
+            // An unclosed quote is a sign.
+            Token::Quoted if lexeme.span.end - lexeme.span.start == 1 => WordKind::Sign,
+            Token::Name | Token::Quoted => WordKind::Name,
+            Token::Variable => WordKind::Variable,
+            Token::Open => WordKind::Open,
+            Token::Close => WordKind::Close,
+            Token::Not if lexeme.span.end - lexeme.span.start == 3 => WordKind::Name,
+            Token::End => return None,
+            _ => WordKind::Sign,
+        };
+        let span = lexeme.span;
+        Some(Word { kind, span })
+    };
+    lexemes.iter().filter_map(word).collect()
+}
+
+/// Length of the word or sign at the start of a text.
+pub(crate) fn word_length(text: &str) -> usize {
+    text.chars().next().map_or(0, |c| lex::lex(text, c).1)
+}
 
 /// Reads all rules.
 pub(crate) fn read(
@@ -104,6 +136,7 @@ impl Reader<'_> {
         if self.peek() != Token::End {
             finding = finding.label(self.tokens[self.at].span, "the next rule begins here");
         }
+        finding = finding.fix("Add the full stop", vec![Edit::insert(end as u32, ".")]);
         self.findings.push(finding.help(
             "write `.` behind the rule, or join its conditions with `,` or `&`; only a file without any full stop can do without",
         ));
@@ -352,7 +385,8 @@ impl Reader<'_> {
         if is_next_rule || matches!(self.peek(), Token::End | Token::Stop | Token::Arrow) {
             let finding =
                 Diagnostic::error(Kind::Unclosed, open, "the `(` opened here is never closed")
-                    .label(self.tokens[self.at].span, "the rule goes on or ends here");
+                    .label(self.tokens[self.at].span, "the rule goes on or ends here")
+                    .fix("Add `)`", vec![Edit::insert(self.before().end, ")")]);
             self.findings
                 .push(finding.help("add the `)` that is missing"));
         } else {

@@ -4,7 +4,7 @@
 //! in play. The metadata beside a rulesheet is checked too.
 
 mod metadata;
-mod trial;
+pub(crate) mod trial;
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write, stdout};

@@ -39,20 +39,20 @@ const MOST_PLAYOUTS: u64 = 300;
 const MOST_STEPS: usize = 10_000;
 
 /// What to do.
-pub(super) struct Budget {
-    pub(super) play: bool,
-    pub(super) seed: u64,
+pub(crate) struct Budget {
+    pub(crate) play: bool,
+    pub(crate) seed: u64,
 }
 
 /// A finding.
-pub(super) struct Observation {
-    pub(super) severity: Severity,
+pub(crate) struct Observation {
+    pub(crate) severity: Severity,
     /// A stable name, like those of `agon_gdl::Kind`.
-    pub(super) kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Line of the rule that it is about; 0 if it is about none.
-    pub(super) line: u32,
-    pub(super) message: String,
-    pub(super) help: &'static str,
+    pub(crate) line: u32,
+    pub(crate) message: String,
+    pub(crate) help: &'static str,
     /// The game that showed it.
     seen: Option<Seen>,
 }
@@ -99,7 +99,7 @@ impl Observation {
     }
 
     /// Drawn like the findings of the checker, with the first line of the rule.
-    pub(super) fn draw(&self, source: &Source, file: &str) -> String {
+    pub(crate) fn draw(&self, source: &Source, file: &str) -> String {
         let severity = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -127,7 +127,7 @@ impl Observation {
 }
 
 /// Grounds the rules and, if asked to, plays.
-pub(super) fn observe(rules: &Arc<Rules>, budget: &Budget) -> Vec<Observation> {
+pub(crate) fn observe(rules: &Arc<Rules>, budget: &Budget) -> Vec<Observation> {
     let mut findings = Vec::new();
     let deadline = Instant::now() + GROUND_TIME;
     let program = ground(rules, &GROUND_LIMITS, &|| Instant::now() > deadline);
