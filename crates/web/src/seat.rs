@@ -141,7 +141,7 @@ pub(crate) fn player(
 
 fn answer(text: &str, thought: Option<Thought>) -> Reply {
     match Term::read(text) {
-        Ok(mv) => Reply::Move { of: mv, thought },
+        Ok(mv) => Reply::Move { mv, thought },
         Err(_) => Reply::Nil,
     }
 }
@@ -150,7 +150,7 @@ fn answer(text: &str, thought: Option<Thought>) -> Reply {
 fn remembered(thought: &agon_arena::ThoughtRecord) -> Thought {
     let moves = thought.moves.iter().filter_map(|mv| {
         Some(WeighedMove {
-            of: Term::read(&mv.of).ok()?,
+            mv: Term::read(&mv.mv).ok()?,
             visits: mv.visits,
             mean: mv.mean,
         })
@@ -428,7 +428,7 @@ impl BotSeat {
         let report = &decision.report;
         let moves = report.moves.iter().take(20).filter_map(|known| {
             Some(WeighedMove {
-                of: Term::read(&game.move_text(self.role, known.mv)).ok()?,
+                mv: Term::read(&game.move_text(self.role, known.mv)).ok()?,
                 visits: known.visits,
                 mean: known.mean,
             })
