@@ -7,7 +7,7 @@ use agon_ground::{AtomId, GroundProgram, Truth};
 
 use crate::network::{Builder, Network, RoleSignals, Signal};
 
-/// Builds the network of a program, unoptimised.
+/// Builds the network of a program, unoptimised. Equal gates stay separate.
 #[must_use]
 pub fn build(program: &GroundProgram) -> Network {
     let n_inputs = program
@@ -18,7 +18,9 @@ pub fn build(program: &GroundProgram) -> Network {
     let n_bases = program.fluents.len() as u32;
     let mut construction = Construction {
         program,
-        builder: Builder::new(n_bases, n_inputs).with_room(program.n_rules(), program.n_literals()),
+        builder: Builder::new(n_bases, n_inputs)
+            .without_sharing()
+            .with_room(program.n_rules(), program.n_literals()),
         signals: vec![None; program.n_atoms() as usize],
         is_loop: vec![false; program.n_atoms() as usize],
         scratch: (Vec::new(), Vec::new()),

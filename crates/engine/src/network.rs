@@ -5,7 +5,8 @@
 //! loop is read like a given bit, and has a definition. The values of loops are the least fixpoint: all are false at
 //! first, then each becomes true if its definition is true, until nothing changes.
 //!
-//! [`Builder::and`] ensures that equal gates are one gate (hash-consing) and that no gate reads a constant.
+//! [`Builder::and`] ensures that equal gates are one gate (hash-consing) and that no gate reads a constant. Only the
+//! network that [`crate::build()`] makes may have equal gates: the first pass of the optimiser joins them.
 //!
 //! - Schkufza, Love and Genesereth 2008, Propositional automata and cell automata (propositional networks in GGP)
 //! - Kuehlmann and Krohm 1997, Equivalence checking using cuts and heaps (AND gates with complemented edges)
@@ -282,6 +283,14 @@ impl Network {
         kept
     }
 
+    fn add_gate(&mut self, inputs: &[Signal]) -> Signal {
+        let start = self.signals.len() as u32;
+        self.signals.extend_from_slice(inputs);
+        let node = NodeId(self.kinds.len() as u32);
+        self.kinds.push(Kind::And(start, self.signals.len() as u32));
+        Signal::new(node, false)
+    }
+
     /// Sets the outputs of `into` to those of this network; `map` gives each signal's new signal.
     pub(crate) fn map_outputs(&self, into: &mut Network, map: impl Fn(Signal) -> Signal) {
         let all = |signals: &[Signal]| signals.iter().map(|&signal| map(signal)).collect();
@@ -349,7 +358,8 @@ impl fmt::Debug for Network {
 /// Builds a network gate by gate.
 pub struct Builder {
     network: Network,
-    by_inputs: HashTable<NodeId>,
+    /// The gates by their inputs; `None` if equal gates stay separate.
+    by_inputs: Option<HashTable<NodeId>>,
     scratch: Vec<Signal>,
 }
 
@@ -371,34 +381,43 @@ impl Builder {
         };
         Builder {
             network,
-            by_inputs: HashTable::new(),
+            by_inputs: Some(HashTable::new()),
             scratch: Vec::new(),
         }
+    }
+
+    /// Keeps equal gates separate from here on. Looking for them takes most of the time, and a network that is rebuilt
+    /// anyway does not need it.
+    #[must_use]
+    pub(crate) fn without_sharing(mut self) -> Builder {
+        self.by_inputs = None;
+        self
     }
 
     /// Continues from an existing network. Its nodes are kept; its outputs must be set again.
     #[must_use]
     pub(crate) fn resume(network: &Network) -> Builder {
-        let mut builder = Builder {
-            network: network.clone(),
-            by_inputs: HashTable::with_capacity(network.n_gates()),
-            scratch: Vec::new(),
-        };
+        let mut by_inputs = HashTable::with_capacity(network.n_gates());
         for node in network.nodes() {
             if let Node::And(signals) = network.node(node) {
                 let rehash = |&node: &NodeId| hash(network.inputs_of(node));
-                builder.by_inputs.insert_unique(hash(signals), node, rehash);
+                by_inputs.insert_unique(hash(signals), node, rehash);
             }
         }
-        builder
+        Builder {
+            network: network.clone(),
+            by_inputs: Some(by_inputs),
+            scratch: Vec::new(),
+        }
     }
 
     /// Reserves memory for a number of gates and of signals that they read.
     #[must_use]
     pub fn with_room(mut self, n_gates: usize, n_signals: usize) -> Builder {
         let network = &self.network;
-        self.by_inputs
-            .reserve(n_gates, |&node| hash(network.inputs_of(node)));
+        if let Some(by_inputs) = &mut self.by_inputs {
+            by_inputs.reserve(n_gates, |&node| hash(network.inputs_of(node)));
+        }
         self.network.kinds.reserve(n_gates);
         self.network.signals.reserve(n_signals);
         self
@@ -478,24 +497,19 @@ impl Builder {
     }
 
     fn gate(&mut self, inputs: &[Signal]) -> Signal {
+        let Some(by_inputs) = &mut self.by_inputs else {
+            return self.network.add_gate(inputs);
+        };
         let hash = hash(inputs);
         let network = &mut self.network;
-        if let Some(&known) = self
-            .by_inputs
-            .find(hash, |&node| network.inputs_of(node) == inputs)
-        {
+        if let Some(&known) = by_inputs.find(hash, |&node| network.inputs_of(node) == inputs) {
             return Signal::new(known, false);
         }
-        let start = network.signals.len() as u32;
-        network.signals.extend_from_slice(inputs);
-        let node = NodeId(network.kinds.len() as u32);
-        network
-            .kinds
-            .push(Kind::And(start, network.signals.len() as u32));
-        let network = &self.network;
-        self.by_inputs
-            .insert_unique(hash, node, |&node| self::hash(network.inputs_of(node)));
-        Signal::new(node, false)
+        let signal = network.add_gate(inputs);
+        by_inputs.insert_unique(hash, signal.node(), |&node| {
+            self::hash(network.inputs_of(node))
+        });
+        signal
     }
 }
 

@@ -72,15 +72,18 @@ fn role_terms(rules: &Rules, store: &mut Store) -> Vec<TermId> {
     rules.roles.iter().map(|role| intern(role, store)).collect()
 }
 
-/// Assembles the program.
+/// Number of atoms between two looks at `stop`.
+const ATOMS_PER_LOOK: usize = 1 << 14;
+
+/// Assembles the program; `None` if `stop` returns true.
 pub(crate) fn assemble(
     rules: &Rules,
     rows: &mut Rows<'_>,
     store: &mut Store,
     numbering: &Numbering,
     (raw, links, bounds): (&RawRules, &Links, &Bounds),
-    is_dynamic: &[bool],
-) -> GroundProgram {
+    (is_dynamic, stop): (&[bool], &dyn Fn() -> bool),
+) -> Option<GroundProgram> {
     let mut assembly = Assembly {
         store,
         rows,
@@ -93,20 +96,21 @@ pub(crate) fn assemble(
     let mut roles = assembly.roles(rules);
     let first_derived = fluents.len() + roles.iter().map(|role| role.moves.len()).sum::<usize>();
     // Step 2. Number the atoms that the outputs need.
-    let outputs = assembly.outputs();
-    let order = assembly.needed(raw, &outputs, first_derived as u32);
+    let outputs = (!stop()).then(|| assembly.outputs())?;
+    let by_head = ByHead::new(raw, numbering.n_atoms);
+    let order = assembly.needed(raw, &by_head, &outputs, first_derived as u32);
     // Step 3. Fill in when the outputs hold, now that all ids are known.
     assembly.fill(&mut fluents, &mut roles);
     let terminal = assembly.terminal();
     let atoms = assembly.names(is_dynamic, &order, first_derived as u32, rules);
-    let ground_rules = assembly.rules(raw, &order);
+    let ground_rules = assembly.rules(raw, &by_head, &order, stop)?;
     let counts = Counts {
         rows: crate::emit::total_rows(assembly.store),
         raw_rules: raw.len() as u64,
         bytes: assembly.store.bytes() + (raw.len() * 8 + raw.literals.len() * 4) as u64,
     };
     let terms = std::mem::take(&mut assembly.store.terms);
-    GroundProgram {
+    Some(GroundProgram {
         symbols: rules.symbols.clone(),
         terms,
         fluents,
@@ -115,7 +119,7 @@ pub(crate) fn assemble(
         counts,
         atoms,
         rules: ground_rules,
-    }
+    })
 }
 
 const NONE: u32 = u32::MAX;
@@ -215,10 +219,15 @@ impl Assembly<'_, '_> {
     }
 
     /// Numbers and returns the derived atoms that the outputs need, in raw order.
-    fn needed(&mut self, raw: &RawRules, outputs: &[u32], first: u32) -> Vec<u32> {
+    fn needed(
+        &mut self,
+        raw: &RawRules,
+        by_head: &ByHead,
+        outputs: &[u32],
+        first: u32,
+    ) -> Vec<u32> {
         let is_open =
             |atom: u32| self.bounds.possible[atom as usize] && !self.bounds.certain[atom as usize];
-        let by_head = ByHead::new(raw, self.numbering.n_atoms);
         let mut is_needed = vec![false; self.numbering.n_atoms as usize];
         let mut queue: Vec<u32> = outputs
             .iter()
@@ -398,12 +407,20 @@ impl Assembly<'_, '_> {
         }
     }
 
-    fn rules(&self, raw: &RawRules, order: &[u32]) -> GroundRules {
-        let by_head = ByHead::new(raw, self.numbering.n_atoms);
+    fn rules(
+        &self,
+        raw: &RawRules,
+        by_head: &ByHead,
+        order: &[u32],
+        stop: &dyn Fn() -> bool,
+    ) -> Option<GroundRules> {
         let mut rules = GroundRules::default();
         let mut literals: Vec<Literal> = Vec::new();
         let mut bodies: Vec<(u32, u32)> = Vec::new();
-        for &atom in order {
+        for (idx, &atom) in order.iter().enumerate() {
+            if idx % ATOMS_PER_LOOK == 0 && stop() {
+                return None;
+            }
             literals.clear();
             bodies.clear();
             for &rule in by_head.rules(atom) {
@@ -424,7 +441,7 @@ impl Assembly<'_, '_> {
             }
             rules.rule_ends.push(rules.body_ends.len() as u32);
         }
-        rules
+        Some(rules)
     }
 
     /// Appends a body, sorted and without duplicates and literals that always hold.

@@ -12,7 +12,6 @@
 use agon_gdl::{Literal, RelationId, Rules, SymbolId, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::GroundError;
 use crate::term::{TermId, TermTable};
 
 /// A relation that occurs in clauses.
@@ -182,12 +181,16 @@ pub(crate) struct Clause {
     pub(crate) rule: u32,
 }
 
-/// Compiles rules to clauses.
+/// Number of rules between two looks at `stop`.
+const RULES_PER_LOOK: usize = 64;
+
+/// Compiles rules to clauses. `Err` names the rule at which `stop` returned true.
 pub(crate) fn clauses(
     rules: &Rules,
     catalog: &mut Catalog,
     terms: &mut TermTable,
-) -> Result<Vec<Clause>, GroundError> {
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<Clause>, u32> {
     let mut compiler = Compiler {
         catalog,
         terms,
@@ -195,6 +198,9 @@ pub(crate) fn clauses(
     };
     let needed = needed_relations(rules);
     for (idx, rule) in rules.rules.iter().enumerate() {
+        if idx % RULES_PER_LOOK == 0 && stop() {
+            return Err(idx as u32);
+        }
         if needed.contains(&rule.head.relation) {
             compiler.rule(idx as u32, rule);
         }

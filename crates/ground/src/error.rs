@@ -9,7 +9,8 @@ pub struct GroundLimits {
     pub rules: u64,
     /// Maximum size of all tuples and rules, in bytes.
     pub bytes: u64,
-    /// Maximum number of join steps: rows visited while rules are instantiated.
+    /// Maximum number of join steps: rows visited and terms built to find all atoms, over all attempts. Three bytes that
+    /// an attempt stores count as a step too.
     pub steps: u64,
     /// Maximum nesting depth of a term. It stops recursion that builds ever larger terms.
     pub depth: u32,
@@ -20,7 +21,7 @@ impl Default for GroundLimits {
         GroundLimits {
             rules: 20_000_000,
             bytes: 1 << 29,
-            steps: 40_000_000,
+            steps: 70_000_000,
             depth: 1000,
         }
     }

@@ -13,6 +13,8 @@ use crate::term::{TermId, TermTable, TermView};
 pub(crate) struct Store {
     pub(crate) terms: TermTable,
     pub(crate) relations: Vec<Relation>,
+    /// Number of terms that were built or looked up.
+    n_built: u64,
 }
 
 impl Store {
@@ -27,6 +29,7 @@ impl Store {
             Value::Register(register) => registers[*register as usize],
             Value::Term(term) => *term,
             Value::Function(name, values) => {
+                self.n_built += 1;
                 let args: Vec<TermId> = values
                     .iter()
                     .map(|value| self.build(value, registers))
@@ -120,6 +123,8 @@ pub(crate) struct Budget<'a> {
     pub(crate) stop: &'a dyn Fn() -> bool,
 }
 
+/// The cost of building a term, in steps.
+const STEPS_PER_TERM: u64 = 8;
 /// Number of steps between two checks of memory and `stop`.
 const STEPS_PER_LOOK: u64 = 1 << 16;
 
@@ -163,7 +168,10 @@ impl Join {
         loop {
             // Step 1. At the end of the plan, the clause is satisfied.
             if step == n_steps {
-                match sink.take(store, &self.registers, &self.rows) {
+                let built_before = store.n_built;
+                let flow = sink.take(store, &self.registers, &self.rows);
+                self.n_steps += (store.n_built - built_before) * STEPS_PER_TERM;
+                match flow {
                     Flow::Next => {}
                     Flow::NextHead => step = plan.settled_at,
                     Flow::Stop => return false,

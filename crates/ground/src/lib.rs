@@ -59,10 +59,11 @@ pub fn ground(
     stop: &dyn Fn() -> bool,
 ) -> Result<GroundProgram, GroundError> {
     let mut plan = Demand::default();
+    let mut spent = 0;
     loop {
-        match attempt(rules, limits, stop, &plan) {
+        match attempt(rules, limits, stop, &plan, &mut spent) {
             Ok(program) => {
-                strata::check(&program)?;
+                strata::check(&program, stop)?;
                 return Ok(program);
             }
             Err(Setback::Final(error)) => return Err(error),
@@ -85,7 +86,7 @@ struct Demand {
 }
 
 /// After this many failed attempts, demand is not tried again and relations may grow to their full size.
-const MAX_FAILURES: u32 = 3;
+const MAX_FAILURES: u32 = 1;
 
 impl Demand {
     /// Changes the plan after a relation, or a filter made for a rule of that relation, has grown too large.
@@ -118,6 +119,8 @@ enum Setback {
     },
 }
 
+/// Number of clauses between two looks at `stop`.
+const CLAUSES_PER_LOOK: usize = 64;
 /// Above this number of rows in one relation, another plan is tried.
 const OVERGROWN_ROWS: u32 = 40_000;
 /// The same limit once demand is in use. It is higher because demand itself needs some rows.
@@ -128,17 +131,19 @@ fn attempt(
     limits: &GroundLimits,
     stop: &dyn Fn() -> bool,
     plan: &Demand,
+    spent: &mut u64,
 ) -> Result<GroundProgram, Setback> {
     let mut catalog = Catalog::default();
     let mut store = Store::default();
-    let clauses = clause::clauses(rules, &mut catalog, &mut store.terms).map_err(Setback::Final)?;
+    let stopped = |rule: u32| Setback::Final(stopped(rules, rule));
+    let clauses = clause::clauses(rules, &mut catalog, &mut store.terms, stop).map_err(&stopped)?;
     let clauses = unfold::unfold(clauses, &catalog);
     let clauses = project::project(clauses, &mut catalog);
     let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(plain) if plan.wanted.contains(&plain));
     let large: FxHashSet<RelId> = catalog.ids().filter(is_wanted).collect();
     let demanded = demand::with_callers(&clauses, &large, &catalog);
     let clauses = demand::demand(clauses, &demanded, &mut catalog);
-    let mut split = Split::new(clauses, &mut catalog);
+    let mut split = Split::new(clauses, &mut catalog, stop).map_err(&stopped)?;
     let nature = reach::nature(&split.reachable, &catalog);
     let mut rows = Rows::new(&mut catalog);
     let is_filter: Vec<bool> = rows
@@ -179,6 +184,7 @@ fn attempt(
         &watch,
         &mut rows,
         &mut store,
+        spent,
     )
     .map_err(|exceeded| explain(&exceeded, &split.reachable[exceeded.clause]))?;
     rows.complete();
@@ -200,15 +206,29 @@ fn attempt(
     )
     .map_err(|exceeded| explain(&exceeded, &split.choices[exceeded.clause].clause))?;
     let links = assemble::links(rules, &mut rows, &mut store, &numbering);
-    let bounds = simplify::bounds(&raw, &links, numbering.n_atoms);
-    Ok(assemble::assemble(
-        rules,
-        &mut rows,
-        &mut store,
-        &numbering,
-        (&raw, &links, &bounds),
-        &is_dynamic,
-    ))
+    let bounds = simplify::bounds(&raw, &links, numbering.n_atoms, stop);
+    let program = bounds.and_then(|bounds| {
+        assemble::assemble(
+            rules,
+            &mut rows,
+            &mut store,
+            &numbering,
+            (&raw, &links, &bounds),
+            (&is_dynamic, stop),
+        )
+    });
+    program.ok_or_else(|| stopped(rules.rules.len() as u32))
+}
+
+/// The error when `stop` returned true while this rule was worked on. After the last rule, all of them were.
+fn stopped(rules: &Rules, rule: u32) -> GroundError {
+    let source = rules.rules.get(rule as usize);
+    GroundError::Stopped {
+        rule: source.map_or_else(String::new, |source| {
+            agon_gdl::print::rule(rules, source, Syntax::Prefix)
+        }),
+        line: source.map_or(0, |source| rules.line(source)),
+    }
 }
 
 /// The clauses as written and their decompositions.
@@ -220,14 +240,22 @@ struct Split {
 }
 
 impl Split {
-    fn new(clauses: Vec<Clause>, catalog: &mut Catalog) -> Split {
+    /// `Err` names the rule at which `stop` returned true.
+    fn new(
+        clauses: Vec<Clause>,
+        catalog: &mut Catalog,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Split, u32> {
         let mut known = Auxiliaries::default();
         let mut split = Split {
             choices: Vec::new(),
             reachable: Vec::new(),
             auxiliaries: FxHashMap::default(),
         };
-        for clause in clauses {
+        for (idx, clause) in clauses.into_iter().enumerate() {
+            if idx % CLAUSES_PER_LOOK == 0 && stop() {
+                return Err(clause.rule);
+            }
             let decomposed = decompose::decompose(&clause, catalog, &mut known).map(|decomposed| {
                 for auxiliary in decomposed.new {
                     if let Head::Row(relation, _) = auxiliary.head {
@@ -244,7 +272,7 @@ impl Split {
             );
             split.choices.push(Choice { clause, decomposed });
         }
-        split
+        Ok(split)
     }
 }
 

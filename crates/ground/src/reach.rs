@@ -321,7 +321,7 @@ fn relation_graph(clauses: &[Clause], catalog: &Catalog) -> Vec<Vec<u32>> {
     graph
 }
 
-/// Computes all rows.
+/// Computes all rows. `spent` is the number of steps that all attempts have taken; it grows.
 pub(crate) fn reach(
     clauses: &[Clause],
     nature: &Nature,
@@ -329,6 +329,7 @@ pub(crate) fn reach(
     watch: &Watch<'_>,
     rows: &mut Rows<'_>,
     store: &mut Store,
+    spent: &mut u64,
 ) -> Result<(), Exceeded> {
     rows.make_room(store);
     let is_dynamic_head = |clause: &Clause| match clause.head {
@@ -347,14 +348,22 @@ pub(crate) fn reach(
         join: Join::default(),
         plans: FxHashMap::default(),
         work: vec![0; clauses.len()],
+        spent: *spent,
         n_steps: 0,
-        bytes_checked_at: 0,
+        bytes: 0,
+        next_look: STEPS_PER_LOOK,
     };
-    for stratum in strata(clauses, &fixed, fixpoint.rows.catalog) {
-        fixpoint.run(&stratum)?;
-    }
-    fixpoint.run(&dynamic)
+    let strata = strata(clauses, &fixed, fixpoint.rows.catalog);
+    let mut parts = strata.iter().chain([&dynamic]);
+    let result = parts.try_for_each(|part| fixpoint.run(part));
+    *spent += fixpoint.n_steps + fixpoint.store.bytes() / BYTES_PER_STEP;
+    result
 }
+
+/// Number of steps between two looks at the memory in use and at `stop`.
+const STEPS_PER_LOOK: u64 = 100_000;
+/// Storing this many bytes counts as a step.
+const BYTES_PER_STEP: u64 = 3;
 
 /// The clauses of relations that do not depend on the state, in strata: each stratum needs only those before it.
 fn strata(clauses: &[Clause], fixed: &[usize], catalog: &Catalog) -> Vec<Vec<usize>> {
@@ -396,8 +405,12 @@ struct Fixpoint<'a, 'b> {
     plans: FxHashMap<(usize, usize), Plan>,
     // Statistics.
     work: Vec<u64>,
+    /// Steps of the attempts before.
+    spent: u64,
     n_steps: u64,
-    bytes_checked_at: u64,
+    /// Memory in use, and the number of steps at which it is looked at next.
+    bytes: u64,
+    next_look: u64,
 }
 
 /// Marks a join that starts with no particular condition.
@@ -474,9 +487,11 @@ impl Fixpoint<'_, '_> {
             _ => 0,
         };
         let head: Vec<Value> = clause.head.args().iter().map(value).collect();
+        let spent = self.spent + self.n_steps + self.bytes / BYTES_PER_STEP;
+        let left = self.limits.steps.saturating_sub(spent);
         let budget = Budget {
-            steps: self.limits.steps.saturating_sub(self.n_steps),
-            bytes: self.limits.bytes,
+            steps: left,
+            bytes: (self.bytes + left.saturating_mul(BYTES_PER_STEP)).min(self.limits.bytes),
             stop: self.watch.stop,
         };
         let max_rows = match clause.head {
@@ -516,8 +531,9 @@ impl Fixpoint<'_, '_> {
         is_done: bool,
         fault: Option<&'static str>,
     ) -> Result<(), Exceeded> {
-        self.n_steps += self.join.n_steps;
-        self.work[idx] += self.join.n_steps;
+        // A join counts as a step even if it visits no row.
+        self.n_steps += self.join.n_steps + 1;
+        self.work[idx] += self.join.n_steps + 1;
         let worst = || {
             (0..self.work.len())
                 .max_by_key(|&clause| self.work[clause])
@@ -527,15 +543,20 @@ impl Fixpoint<'_, '_> {
             return Err(Exceeded { what, clause: idx });
         }
         if !is_done {
-            let what = self.join.exceeded.unwrap_or("join steps");
+            // Memory that is within its own limit has used up the steps.
+            let what = match self.join.exceeded {
+                Some("memory") if self.store.bytes() <= self.limits.bytes => "join steps",
+                what => what.unwrap_or("join steps"),
+            };
             return Err(Exceeded {
                 what,
                 clause: worst(),
             });
         }
-        if self.n_steps - self.bytes_checked_at > 1_000_000 || self.n_steps == 0 {
-            self.bytes_checked_at = self.n_steps;
-            if self.store.bytes() > self.limits.bytes {
+        if self.n_steps > self.next_look {
+            self.next_look = self.n_steps + STEPS_PER_LOOK;
+            self.bytes = self.store.bytes();
+            if self.bytes > self.limits.bytes {
                 return Err(Exceeded {
                     what: "memory",
                     clause: worst(),

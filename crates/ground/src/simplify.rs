@@ -25,8 +25,14 @@ pub(crate) struct Links {
     pub(crate) follows: Vec<(u32, u32)>,
 }
 
-/// Computes both bounds.
-pub(crate) fn bounds(rules: &RawRules, links: &Links, n_atoms: u32) -> Bounds {
+/// Computes both bounds; `None` if `stop`, which is asked once per round, returns true. A round takes time linear in the
+/// number of literals.
+pub(crate) fn bounds(
+    rules: &RawRules,
+    links: &Links,
+    n_atoms: u32,
+    stop: &dyn Fn() -> bool,
+) -> Option<Bounds> {
     let uses = Uses::new(rules, n_atoms);
     let follows = Follows::new(links, n_atoms);
     let mut bounds = Bounds {
@@ -34,12 +40,20 @@ pub(crate) fn bounds(rules: &RawRules, links: &Links, n_atoms: u32) -> Bounds {
         certain: vec![false; n_atoms as usize],
     };
     loop {
+        if stop() {
+            return None;
+        }
         let possible = possible(rules, links, &follows, &uses, &bounds.certain);
         let certain = certain(rules, &uses, &possible);
-        let is_stable = certain == bounds.certain && possible == bounds.possible;
+        // The next round can only differ if an atom that is certain now refutes a literal.
+        let refutes = |literal: &u32| {
+            let atom = (literal / 2) as usize;
+            literal % 2 == 1 && certain[atom] && !bounds.certain[atom]
+        };
+        let is_stable = !rules.literals.iter().any(refutes);
         bounds = Bounds { possible, certain };
         if is_stable {
-            return bounds;
+            return Some(bounds);
         }
     }
 }

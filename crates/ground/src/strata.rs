@@ -5,14 +5,25 @@ use agon_gdl::components;
 use crate::error::GroundError;
 use crate::program::{AtomId, GroundProgram};
 
-/// Rejects a program in which an atom depends on its own negation within one state. The error names the cycle.
-pub(crate) fn check(program: &GroundProgram) -> Result<(), GroundError> {
+/// Rejects a program in which an atom depends on its own negation within one state. The error names the cycle. The time
+/// is linear in the size of the program, and `stop` is asked before each part.
+pub(crate) fn check(program: &GroundProgram, stop: &dyn Fn() -> bool) -> Result<(), GroundError> {
+    let stopped = || GroundError::Stopped {
+        rule: String::new(),
+        line: 0,
+    };
+    if stop() {
+        return Err(stopped());
+    }
     let n_atoms = program.n_atoms() as usize;
     let component = components(
         n_atoms,
         |atom| program.all_literals(AtomId(atom)),
         |literal| literal.atom().0,
     );
+    if stop() {
+        return Err(stopped());
+    }
     for atom in program.derived() {
         let here = component[atom.0 as usize];
         let is_inside = |other: AtomId| component[other.0 as usize] == here;

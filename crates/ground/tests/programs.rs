@@ -355,3 +355,68 @@ fn the_same_sheet_gives_the_same_program() {
         assert_eq!(text(), text(), "{name}");
     }
 }
+
+/// A game in which each of `n` relations is defined by two literals of the one below, so that an atom of the last one
+/// has about 2ⁿ derivations.
+fn chain(n: u32, step: &str) -> String {
+    let mut sheet = String::from(
+        "(role r) (d a) (d b) (d c) (init (s a)) (init (s b)) (<= (legal r (go ?x)) (d ?x))
+         (<= (next (s ?x)) (does r (go ?x)))
+         (<= (next (s ?x)) (true (s ?x)) (not (does r (go ?x))))
+         (<= (c0 ?x ?y) (true (s ?x)) (true (s ?y)))",
+    );
+    for level in 1..=n {
+        let below = format!("c{}", level - 1);
+        sheet += &step
+            .replace("above", &format!("c{level}"))
+            .replace("below", &below);
+    }
+    sheet + &format!("(<= terminal (c{n} ?x ?y)) (goal r 100)")
+}
+
+#[test]
+fn an_atom_with_exponentially_many_derivations_is_one_atom() {
+    let steps = [
+        "(<= (above ?x ?z) (below ?x ?y) (below ?y ?z))",
+        "(<= (above ?x ?y) (below ?x ?_z) (below ?y ?_w))",
+        "(<= (above ?x ?y) (below ?x ?y)) (<= (above ?x ?y) (below ?y ?x))",
+        "(<= (above ?x ?y) (d ?x) (or (below ?x ?y) (below ?y ?_z)))",
+    ];
+    for step in steps {
+        let program =
+            try_ground(&chain(30, step)).unwrap_or_else(|error| panic!("{step}: {error}"));
+        let per_level = f64::from(program.n_atoms()) / 30.0;
+        assert!(per_level < 30.0, "{step}: {per_level} atoms per level");
+    }
+}
+
+#[test]
+fn stop_is_asked_in_every_stage() {
+    // Many rules of one literal each: no join takes long, so that only the stages before and after the joins can ask.
+    let mut sheet = chain(3, "(<= (above ?x ?z) (below ?x ?y) (below ?y ?z))");
+    for n in 0..300 {
+        sheet += &format!("(<= (p{n} ?x) (true (s ?x)) (d ?x)) (<= terminal (p{n} ?x))");
+    }
+    let rules = rules(&sheet);
+    let ground_until = |n_calls: u32| {
+        let n_asked = std::cell::Cell::new(0);
+        let stop = || {
+            n_asked.set(n_asked.get() + 1);
+            n_asked.get() > n_calls
+        };
+        let result = ground(&rules, &GroundLimits::default(), &stop);
+        (result, n_asked.get())
+    };
+    let (result, n_asked) = ground_until(u32::MAX);
+    assert!(result.is_ok());
+    // 600 rules are looked at every 64 rules, in clauses and in decomposition.
+    assert!(n_asked > 2 * 600 / 64, "{n_asked}");
+    for n_calls in (0..n_asked).step_by(5).chain(n_asked - 4..n_asked) {
+        let (result, n_again) = ground_until(n_calls);
+        assert!(
+            matches!(result, Err(GroundError::Stopped { .. })),
+            "{n_calls}"
+        );
+        assert_eq!(n_again, n_calls + 1, "it ends when it is told to");
+    }
+}

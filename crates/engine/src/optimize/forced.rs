@@ -11,13 +11,13 @@ use crate::optimize::prune::rebuild;
 
 /// Replaces forced moves by their legality, where that is a plain bit of the state.
 #[must_use]
-pub(crate) fn forced(network: &Network) -> Network {
+pub(crate) fn forced(network: Network) -> Network {
     let mut replacement: Vec<Option<Signal>> = vec![None; network.n_inputs as usize];
     for role in &network.roles {
         let conjuncts: Vec<FxHashSet<Signal>> = role
             .legal
             .iter()
-            .map(|&legal| conjuncts(network, legal))
+            .map(|&legal| conjuncts(&network, legal))
             .collect();
         for (idx, &legal) in role.legal.iter().enumerate() {
             if !matches!(network.node(legal.node()), Node::Base(_)) {
@@ -32,10 +32,10 @@ pub(crate) fn forced(network: &Network) -> Network {
         }
     }
     if replacement.iter().all(Option::is_none) {
-        return network.clone();
+        return network;
     }
     let first_input = network.input(0);
-    rebuild(network, |signal| {
+    rebuild(&network, |signal| {
         let input = signal.node().0.wrapping_sub(first_input.0) as usize;
         match replacement.get(input).copied().flatten() {
             Some(legal) => legal.complement_if(signal.is_complement()),

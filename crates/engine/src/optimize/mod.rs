@@ -165,10 +165,11 @@ pub fn optimize_until(
         ));
         folded
     } else {
-        prune::prune(network)
+        // Equal gates become one.
+        prune::rebuild(network, |signal| signal)
     };
     if passes.contains(&Pass::Forced) {
-        network = forced::forced(&network);
+        network = forced::forced(network);
         reports.push(PassReport::new(
             Some(Pass::Forced),
             std::slice::from_ref(&network),

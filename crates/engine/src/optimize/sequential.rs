@@ -5,7 +5,7 @@
 //! then computes the same value for the next state, whatever the other bits and the moves are, the assumption holds.
 //! Start with all bits and drop those that fail until none does. Evaluation uses three values: true, false and unknown.
 
-use crate::network::{Network, Node, Signal};
+use crate::network::{Network, Node, NodeId, Signal};
 use crate::optimize::prune::rebuild;
 use crate::state::State;
 
@@ -16,18 +16,87 @@ pub(crate) fn sequential(network: &Network, initial: &State) -> Network {
         .map(|base| Some(initial.words()[base / 64] >> (base % 64) & 1 == 1))
         .collect();
     let mut moves: Vec<Option<bool>> = vec![Some(false); network.n_inputs as usize];
+    let mut values = evaluate(network, &fixed, &moves);
+    let mut spread = None;
     loop {
-        let values = evaluate(network, &fixed, &moves);
-        let mut is_stable = true;
+        let mut changed: Vec<NodeId> = Vec::new();
         for (base, &next) in network.next.iter().enumerate() {
             if fixed[base].is_some() && read(&values, next) != fixed[base] {
                 fixed[base] = None;
-                is_stable = false;
+                changed.push(network.base(base as u32));
             }
         }
-        is_stable &= !admit_legal(network, &values, &mut moves);
-        if is_stable {
+        let known = moves.clone();
+        if admit_legal(network, &values, &mut moves) {
+            let inputs = (0..network.n_inputs).zip(known.iter().zip(&moves));
+            let new = inputs.filter(|(_, (before, now))| before != now);
+            changed.extend(new.map(|(input, _)| network.input(input)));
+        }
+        if changed.is_empty() {
             return fold(network, &values);
+        }
+        spread
+            .get_or_insert_with(|| Spread::new(network))
+            .forget(network, &mut values, changed);
+    }
+}
+
+/// Spreads the loss of known values through a network. With fewer values known, no other value becomes known, so only
+/// the readers of nodes that have become unknown are evaluated again. A step counter alone takes a round per step.
+struct Spread {
+    /// Per node, the end of its readers.
+    ends: Vec<u32>,
+    readers: Vec<NodeId>,
+}
+
+impl Spread {
+    fn new(network: &Network) -> Spread {
+        let mut ends = vec![0_u32; network.n_nodes() + 1];
+        for node in network.nodes() {
+            for signal in network.reads(node) {
+                ends[signal.node().idx() + 1] += 1;
+            }
+        }
+        for node in 0..network.n_nodes() {
+            ends[node + 1] += ends[node];
+        }
+        let mut readers = vec![NodeId(0); ends[network.n_nodes()] as usize];
+        // Each start moves to the end of its node's readers.
+        for node in network.nodes() {
+            for signal in network.reads(node) {
+                let end = &mut ends[signal.node().idx()];
+                readers[*end as usize] = node;
+                *end += 1;
+            }
+        }
+        Spread { ends, readers }
+    }
+
+    fn readers(&self, node: NodeId) -> &[NodeId] {
+        let start = node.idx().checked_sub(1).map_or(0, |node| self.ends[node]);
+        &self.readers[start as usize..self.ends[node.idx()] as usize]
+    }
+
+    /// Makes these nodes unknown, and all nodes whose values followed from theirs.
+    fn forget(&self, network: &Network, values: &mut [Option<bool>], mut queue: Vec<NodeId>) {
+        for node in &queue {
+            values[node.idx()] = None;
+        }
+        while let Some(node) = queue.pop() {
+            for &reader in self.readers(node) {
+                if values[reader.idx()].is_none() {
+                    continue;
+                }
+                // A loop is false as long as its definition is.
+                let is_known = match network.node(reader) {
+                    Node::Loop(idx) => read(values, network.loops[idx as usize]) == Some(false),
+                    _ => and(values, network.inputs_of(reader)).is_some(),
+                };
+                if !is_known {
+                    values[reader.idx()] = None;
+                    queue.push(reader);
+                }
+            }
         }
     }
 }

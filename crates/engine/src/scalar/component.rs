@@ -372,3 +372,88 @@ impl Layout {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::network::{Builder, Network, RoleSignals, Signal};
+    use crate::phases::Phases;
+    use crate::scalar::ScalarProgram;
+    use crate::state::{RoleId, State};
+    use std::sync::Arc;
+
+    /// Nodes of a graph that are reachable from the first node, as legal moves; each base is a link between two nodes.
+    fn reachability(n_nodes: usize, links: &[(usize, usize)]) -> Network {
+        let mut builder = Builder::new(links.len() as u32, n_nodes as u32);
+        let mut reached: Vec<Signal> = (1..n_nodes).map(|_| builder.new_loop()).collect();
+        reached.insert(0, Signal::TRUE);
+        for node in 1..n_nodes {
+            let mut ways = Vec::new();
+            for (idx, &(a, b)) in links.iter().enumerate() {
+                for (from, to) in [(a, b), (b, a)] {
+                    if to == node {
+                        let link = builder.base(idx as u32);
+                        ways.push(builder.and(&[reached[from], link]));
+                    }
+                }
+            }
+            let definition = builder.or(&ways);
+            builder.define(reached[node], definition);
+        }
+        let mut network = builder.finish();
+        network.next = vec![Signal::FALSE; links.len()];
+        // Both the reached nodes and the others are outputs, so that members have readers of both kinds.
+        network.roles = vec![RoleSignals {
+            first_input: 0,
+            legal: reached.clone(),
+            goals: reached.iter().map(|&signal| !signal).collect(),
+        }];
+        network
+    }
+
+    fn expected(n_nodes: usize, links: &[(usize, usize)], state: u64) -> u64 {
+        let mut reached = 1_u64;
+        for _ in 0..n_nodes {
+            for (idx, &(a, b)) in links.iter().enumerate() {
+                let is_on = state >> idx & 1 == 1;
+                if is_on && (reached >> a | reached >> b) & 1 == 1 {
+                    reached |= 1 << a | 1 << b;
+                }
+            }
+        }
+        reached
+    }
+
+    #[test]
+    fn links_may_come_and_go_in_any_order() {
+        // A ring with two chords and a tail: many cycles without the first node.
+        let links = [
+            (0, 1),
+            (1, 2),
+            (2, 3),
+            (3, 4),
+            (4, 1),
+            (2, 4),
+            (1, 3),
+            (3, 5),
+            (5, 6),
+        ];
+        let network = reachability(7, &links);
+        let state = |bits: u64| State::from_words([bits].into());
+        let program = ScalarProgram::new(&Phases::none(), &[network], &state(0));
+        let mut machine = Arc::new(program).machine();
+        let mut bits = 1_u64;
+        for round in 0..20_000_u64 {
+            // A fixed sequence of states: mostly one link changes, sometimes many do.
+            bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(round | 1);
+            let now = match round % 4 {
+                0 => bits >> 40 & 0x1ff,
+                _ => machine.words()[0] ^ 1 << ((bits >> 40) % 9),
+            };
+            machine.load(&state(now));
+            let wanted = expected(7, &links, now);
+            assert_eq!(machine.legal_words(RoleId(0)), [wanted], "state {now:b}");
+            let others: u64 = machine.goal_indexes(RoleId(0)).map(|idx| 1 << idx).sum();
+            assert_eq!(others, !wanted & 0x7f, "state {now:b}");
+        }
+    }
+}

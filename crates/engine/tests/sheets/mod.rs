@@ -16,6 +16,19 @@ pub(crate) const SHEETS: &[(&str, &str)] = &[
          (<= terminal (path a e) (path e a) (path c b))",
     ),
     (
+        "links of a grid that are cut and joined again",
+        "(role r) (cell 1) (cell 2) (cell 3) (cell 4) (cell 5) (cell 6) (cell 7) (cell 8) (cell 9) (cell 10) (cell 11) (cell 12)
+         (pair 1 2) (pair 1 5) (pair 2 3) (pair 2 6) (pair 3 4) (pair 3 7) (pair 4 8) (pair 5 6)
+         (pair 5 9) (pair 6 7) (pair 6 10) (pair 7 8) (pair 7 11) (pair 8 12) (pair 9 10) (pair 10 11) (pair 11 12)
+         (spring 1) (<= (init (on ?x ?y)) (pair ?x ?y)) (<= (legal r (flip ?x ?y)) (pair ?x ?y))
+         (<= (next (on ?x ?y)) (does r (flip ?x ?y)) (not (true (on ?x ?y))))
+         (<= (next (on ?x ?y)) (true (on ?x ?y)) (not (does r (flip ?x ?y))))
+         (<= (linked ?x ?y) (true (on ?x ?y))) (<= (linked ?x ?y) (true (on ?y ?x)))
+         (<= (wet ?x) (spring ?x)) (<= (wet ?y) (wet ?x) (linked ?x ?y))
+         (<= (legal r (drink ?x)) (wet ?x)) (<= (next (dry ?x)) (cell ?x) (not (wet ?x)))
+         (<= (goal r 100) (wet 12)) (<= (goal r 0) (not (wet 12))) (<= terminal (true (dry 2)) (true (dry 5)) (true (on 11 12)))",
+    ),
+    (
         "transitive closure with two recursive conditions",
         "(role builder) (node a) (node b) (node c) (node d)
          (init (edge a b)) (init (edge b a))
