@@ -163,6 +163,18 @@ fn check_shows_the_first_few_of_a_kind_and_all_on_demand() {
     assert_eq!(count(&["check", "--all", "game.kif"]).0, 8);
 }
 
+/// Errors are all drawn, so none of them is said to be hidden.
+#[test]
+fn check_draws_every_error() {
+    let errors: String = (0..8).map(|n| format!("(<= (p{n} ?x) wet)\n")).collect();
+    let folder = Folder::new("check_draws_every_error");
+    folder.file("game.kif", format!("{GAME}wet\n{errors}"));
+    let output = folder.run(&["check", "game.kif"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text.matches("error[unsafe-head]").count(), 8, "{text}");
+    assert!(!text.contains("more unsafe-head"), "{text}");
+}
+
 #[test]
 fn check_of_a_built_in_game() {
     Folder::new("check_built_in").check(

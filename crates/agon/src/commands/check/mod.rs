@@ -388,11 +388,14 @@ fn unread<'a>(file: &'a str, message: &'a str) -> Report<'a> {
 
 fn draw(out: &mut impl Write, file: &str, findings: &Findings, all: bool) -> anyhow::Result<()> {
     let source = &findings.source;
-    let mut n_of_kind: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut warnings: BTreeMap<Kind, usize> = BTreeMap::new();
     for finding in findings.written() {
-        let n_before = n_of_kind.entry(finding.kind).or_default();
-        *n_before += 1;
-        if all || finding.severity == Severity::Error || *n_before <= MOST_PER_KIND {
+        let is_shown = all || finding.severity == Severity::Error || {
+            let n_warnings = warnings.entry(finding.kind).or_default();
+            *n_warnings += 1;
+            *n_warnings <= MOST_PER_KIND
+        };
+        if is_shown {
             writeln!(out, "{}\n", render(finding, source, file, render_options()))?;
         }
     }
@@ -411,9 +414,9 @@ fn draw(out: &mut impl Write, file: &str, findings: &Findings, all: bool) -> any
         count(n_errors, "error"),
         count(n_warnings, "warning")
     )?;
-    let hidden: Vec<String> = n_of_kind
+    let hidden: Vec<String> = warnings
         .iter()
-        .filter(|(_, n)| !all && **n > MOST_PER_KIND)
+        .filter(|(_, n)| **n > MOST_PER_KIND)
         .map(|(kind, n)| format!("{} more {kind}", n - MOST_PER_KIND))
         .collect();
     if !hidden.is_empty() {
