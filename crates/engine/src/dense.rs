@@ -8,9 +8,12 @@
 //!
 //! In: weights and activations. Out: activations. Not here: what inputs and outputs mean, and training.
 
-#![expect(
-    unsafe_code,
-    reason = "CPU instructions are chosen at run time, and functions that use them are unsafe to call"
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "CPU instructions are chosen at run time, and functions that use them are unsafe to call"
+    )
 )]
 
 use crate::lanes::Simd;
@@ -125,14 +128,14 @@ fn first_layer(words: &[u64], mask: &[u64], rows: &[Row], bias: &Row, to: &mut R
         let mut left = word & mask;
         while left != 0 {
             let row = &rows[idx * 64 + left.trailing_zeros() as usize].0;
-            for unit in 0..UNITS {
-                sums[unit] += row[unit];
+            for (sum, weight) in sums.iter_mut().zip(row) {
+                *sum += weight;
             }
             left &= left - 1;
         }
     }
-    for unit in 0..UNITS {
-        to.0[unit] = if sums[unit] > 0.0 { sums[unit] } else { 0.0 };
+    for (to, sum) in to.0.iter_mut().zip(sums) {
+        *to = if sum > 0.0 { sum } else { 0.0 };
     }
 }
 
@@ -145,12 +148,12 @@ fn second_layer(
 ) {
     let mut sums = *bias;
     for (activation, weights) in from.0.iter().zip(&weights.0) {
-        for unit in 0..SECOND_UNITS {
-            sums[unit] += activation * weights[unit];
+        for (sum, weight) in sums.iter_mut().zip(weights) {
+            *sum += activation * weight;
         }
     }
-    for unit in 0..SECOND_UNITS {
-        to[unit] = if sums[unit] > 0.0 { sums[unit] } else { 0.0 };
+    for (to, sum) in to.iter_mut().zip(sums) {
+        *to = if sum > 0.0 { sum } else { 0.0 };
     }
 }
 
@@ -167,9 +170,11 @@ fn chances(from: &Row, rows: &[Row], bias: &[f32], moves: &[MoveId], to: &mut Ve
 #[inline(always)]
 fn product(one: &Row, other: &Row) -> f32 {
     let mut sums = [0.0_f32; WIDTH];
-    for part in 0..UNITS / WIDTH {
-        for lane in 0..WIDTH {
-            sums[lane] += one.0[part * WIDTH + lane] * other.0[part * WIDTH + lane];
+    let (ones, _) = one.0.as_chunks::<WIDTH>();
+    let (others, _) = other.0.as_chunks::<WIDTH>();
+    for (one, other) in ones.iter().zip(others) {
+        for (sum, (one, other)) in sums.iter_mut().zip(one.iter().zip(other)) {
+            *sum += one * other;
         }
     }
     let four = [
@@ -222,22 +227,22 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     pub(super) fn first_layer(words: &[u64], mask: &[u64], rows: &[Row], bias: &Row, to: &mut Row) {
         let mut sums = [_mm256_setzero_ps(); PARTS];
-        for part in 0..PARTS {
-            sums[part] = load(bias, part);
+        for (part, sum) in sums.iter_mut().enumerate() {
+            *sum = load(bias, part);
         }
         for (idx, (word, mask)) in words.iter().zip(mask).enumerate() {
             let mut left = word & mask;
             while left != 0 {
                 let row = &rows[idx * 64 + left.trailing_zeros() as usize];
-                for part in 0..PARTS {
-                    sums[part] = _mm256_add_ps(sums[part], load(row, part));
+                for (part, sum) in sums.iter_mut().enumerate() {
+                    *sum = _mm256_add_ps(*sum, load(row, part));
                 }
                 left &= left - 1;
             }
         }
-        for part in 0..PARTS {
+        for (part, sum) in sums.into_iter().enumerate() {
             // The second operand is taken where none is greater, so that -0 becomes 0.
-            let sum = _mm256_max_ps(sums[part], _mm256_setzero_ps());
+            let sum = _mm256_max_ps(sum, _mm256_setzero_ps());
             let numbers = &mut to.0[part * WIDTH..(part + 1) * WIDTH];
             // SAFETY: there is room for eight numbers, and rows and their parts are aligned to 32 bytes.
             unsafe { _mm256_store_ps(numbers.as_mut_ptr(), sum) };
@@ -351,17 +356,17 @@ mod tests {
         let mut first = Row::ZERO;
         let words = [1 << 3 | 1 << 63, 1 << 5 | 1 << 6];
         kernel.first_layer(&words, &[u64::MAX, !(1 << 6)], &rows, &bias, &mut first);
-        for unit in 0..UNITS {
+        for (unit, number) in first.0.iter().enumerate() {
             let sum = bias.0[unit] + rows[3].0[unit] + rows[63].0[unit] + rows[69].0[unit];
-            assert_eq!(first.0[unit], sum.max(0.0));
+            assert_eq!(*number, sum.max(0.0));
         }
         let weights = matrix(&mut seed);
         let mut second = [0.0; SECOND_UNITS];
         kernel.second_layer(&first, &weights, &[0.5; SECOND_UNITS], &mut second);
-        for unit in 0..SECOND_UNITS {
+        for (unit, number) in second.iter().enumerate() {
             let products = (0..UNITS).map(|from| f64::from(first.0[from] * weights.0[from][unit]));
             let sum: f64 = 0.5 + products.sum::<f64>();
-            assert!((f64::from(second[unit]) - sum.max(0.0)).abs() < 1e-4);
+            assert!((f64::from(*number) - sum.max(0.0)).abs() < 1e-4);
         }
         let mut chances = Vec::new();
         let biases = vec![0.25; 128];

@@ -86,8 +86,8 @@ impl Gradient {
         let mut units = weights.bias.0;
         for fluent in inputs(network, sample) {
             let row = &weights.inputs[fluent].0;
-            for unit in 0..UNITS {
-                units[unit] += row[unit];
+            for (unit, weight) in units.iter_mut().zip(row) {
+                *unit += weight;
             }
         }
         for unit in &mut units {
@@ -101,18 +101,15 @@ impl Gradient {
             self.add_policy(weights, policy, &units, &mut back);
         }
         // Step 4. Rows of the fluents.
-        for unit in 0..UNITS {
-            if units[unit] <= 0.0 {
-                back[unit] = 0.0;
+        for (back, unit) in back.iter_mut().zip(units) {
+            if unit <= 0.0 {
+                *back = 0.0;
             }
-            self.sums.bias.0[unit] += back[unit];
         }
+        add_to(&mut self.sums.bias.0, 1.0, &back);
         for fluent in inputs(network, sample) {
             self.inputs.touch(fluent);
-            let to = &mut self.sums.inputs[fluent].0;
-            for unit in 0..UNITS {
-                to[unit] += back[unit];
-            }
+            add_to(&mut self.sums.inputs[fluent].0, 1.0, &back);
         }
         self.n += 1;
     }
@@ -130,9 +127,7 @@ impl Gradient {
         let to = &mut self.sums.heads[idx];
         let mut second = head.bias;
         for (activation, weights) in units.iter().zip(&head.weights.0) {
-            for unit in 0..SECOND_UNITS {
-                second[unit] += activation * weights[unit];
-            }
+            add_to(&mut second, *activation, weights);
         }
         for unit in &mut second {
             *unit = unit.max(0.0);
@@ -140,32 +135,23 @@ impl Gradient {
         let mut second_back = [0.0_f32; SECOND_UNITS];
         for (value, &target) in sample.values.iter().enumerate() {
             let row = &head.values[value];
-            let sum: f32 = second.iter().zip(row).map(|(a, b)| a * b).sum();
-            let chance = sigmoid(sum + head.value_bias[value]);
+            let chance = sigmoid(product(&second, row) + head.value_bias[value]);
             self.losses.value += cross_entropy(target, chance);
             self.losses.value += cross_entropy(1.0 - target, 1.0 - chance);
             let error = chance - target;
             to.value_bias[value] += error;
-            for unit in 0..SECOND_UNITS {
-                to.values[value][unit] += error * second[unit];
-                second_back[unit] += error * row[unit];
+            add_to(&mut to.values[value], error, &second);
+            add_to(&mut second_back, error, row);
+        }
+        for (back, unit) in second_back.iter_mut().zip(second) {
+            if unit <= 0.0 {
+                *back = 0.0;
             }
         }
-        for unit in 0..SECOND_UNITS {
-            if second[unit] <= 0.0 {
-                second_back[unit] = 0.0;
-            }
-            to.bias[unit] += second_back[unit];
-        }
-        for from in 0..UNITS {
-            let (weights, sums) = (&head.weights.0[from], &mut to.weights.0[from]);
-            let activation = units[from];
-            let mut parts = [0.0_f32; 4];
-            for unit in 0..SECOND_UNITS {
-                sums[unit] += activation * second_back[unit];
-                parts[unit % 4] += weights[unit] * second_back[unit];
-            }
-            back[from] += (parts[0] + parts[1]) + (parts[2] + parts[3]);
+        add_to(&mut to.bias, 1.0, &second_back);
+        for (from, back) in back.iter_mut().enumerate() {
+            add_to(&mut to.weights.0[from], units[from], &second_back);
+            *back += product(&head.weights.0[from], &second_back);
         }
     }
 
@@ -182,13 +168,7 @@ impl Gradient {
         let mut most = f32::NEG_INFINITY;
         for mv in &policy.moves {
             let row = &of_role.rows[mv.0 as usize].0;
-            let mut parts = [0.0_f32; 8];
-            for part in 0..UNITS / 8 {
-                for lane in 0..8 {
-                    parts[lane] += units[part * 8 + lane] * row[part * 8 + lane];
-                }
-            }
-            let logit = parts.iter().sum::<f32>() + of_role.bias[mv.0 as usize];
+            let logit = product(units, row) + of_role.bias[mv.0 as usize];
             most = most.max(logit);
             self.logits.push(logit);
         }
@@ -205,11 +185,8 @@ impl Gradient {
             let mv = mv.0 as usize;
             self.moves[role].touch(mv);
             to.bias[mv] += error;
-            let (row, sums) = (&of_role.rows[mv].0, &mut to.rows[mv].0);
-            for unit in 0..UNITS {
-                sums[unit] += error * units[unit];
-                back[unit] += error * row[unit];
-            }
+            add_to(&mut to.rows[mv].0, error, units);
+            add_to(back, error, &of_role.rows[mv].0);
         }
     }
 
@@ -242,6 +219,27 @@ fn inputs<'a>(network: &'a Network, sample: &'a Sample) -> impl Iterator<Item = 
             Some(idx * 64 + bit)
         })
     })
+}
+
+/// Adds a multiple of some numbers to others.
+#[inline]
+fn add_to<const N: usize>(to: &mut [f32; N], factor: f32, from: &[f32; N]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += factor * from;
+    }
+}
+
+/// A scalar product of fixed order: four partial sums.
+#[inline]
+fn product<const N: usize>(one: &[f32; N], other: &[f32; N]) -> f32 {
+    let mut sums = [0.0_f32; 4];
+    let (ones, others) = (one.as_chunks::<4>().0, other.as_chunks::<4>().0);
+    for (one, other) in ones.iter().zip(others) {
+        for (sum, (one, other)) in sums.iter_mut().zip(one.iter().zip(other)) {
+            *sum += one * other;
+        }
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
 /// `target · ln(target / chance)`.

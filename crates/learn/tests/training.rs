@@ -8,7 +8,7 @@ use agon_engine::{Game, RoleId};
 use agon_learn::contest::{Entrant, Terms, compete};
 use agon_learn::{Alarm, Budget, CheckpointError, LearningBot, Options, Training};
 use agon_search::model::NoNetwork;
-use agon_search::{Limits, Preset};
+use agon_search::{Bot, Limits, Preset};
 
 const TIC_TAC_TOE: &str = include_str!("../../games/games/tic_tac_toe.kif");
 

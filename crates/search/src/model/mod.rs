@@ -180,8 +180,8 @@ impl Inference {
 fn dot(one: &[f32; SECOND_UNITS], other: &[f32; SECOND_UNITS]) -> f32 {
     let mut sums = [0.0_f32; 4];
     for (one, other) in one.as_chunks::<4>().0.iter().zip(other.as_chunks::<4>().0) {
-        for lane in 0..4 {
-            sums[lane] += one[lane] * other[lane];
+        for (sum, (one, other)) in sums.iter_mut().zip(one.iter().zip(other)) {
+            *sum += one * other;
         }
     }
     (sums[0] + sums[2]) + (sums[1] + sums[3])

@@ -189,7 +189,7 @@ impl<'a> Course<'a> {
         let began = Instant::now();
         let mut last_checkpoint = Instant::now();
         let mut paused = Duration::ZERO;
-        let mut next_point = self.notes.curve.len() as u32 + 1;
+        let mut next_point = (self.gone() * f64::from(N_POINTS)) as u32 + 1;
         let mut is_early = false;
         loop {
             let gone = self.gone();
@@ -223,7 +223,8 @@ impl<'a> Course<'a> {
                 self.save()?;
                 last_checkpoint = Instant::now();
             }
-            if self.gone() >= f64::from(next_point) / f64::from(N_POINTS) && next_point < N_POINTS {
+            let is_due = self.gone() >= f64::from(next_point) / f64::from(N_POINTS);
+            if is_due && self.gone() < 1.0 {
                 let pause = Instant::now();
                 self.point(show)?;
                 self.save()?;
@@ -232,7 +233,9 @@ impl<'a> Course<'a> {
                 if self.plan.positions.is_some() {
                     paused += pause.elapsed();
                 }
-                next_point += 1;
+                self.notes.seconds = before + began.elapsed().saturating_sub(paused).as_secs_f64();
+                // Points that matches took the time of are left out.
+                next_point = (self.gone() * f64::from(N_POINTS)) as u32 + 1;
                 if self.is_still() {
                     is_early = true;
                     break;
