@@ -219,6 +219,39 @@ pub struct Label {
     pub text: String,
 }
 
+/// A replacement of text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edit {
+    /// What is replaced; empty to insert.
+    pub span: Span,
+    /// What stands there afterwards.
+    pub text: String,
+}
+
+impl Edit {
+    /// Replaces a span by a text.
+    #[must_use]
+    pub fn new(span: Span, text: impl Into<String>) -> Edit {
+        let text = text.into();
+        Edit { span, text }
+    }
+
+    /// Inserts a text before an offset.
+    #[must_use]
+    pub fn insert(at: usize, text: impl Into<String>) -> Edit {
+        Edit::new(Span::new(at, at), text)
+    }
+}
+
+/// A change of the text that removes a finding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// What it does, in a few words.
+    pub title: String,
+    /// The replacements, which do not overlap.
+    pub edits: Vec<Edit>,
+}
+
 /// One finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
@@ -234,6 +267,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Secondary spans.
     pub labels: Vec<Label>,
+    /// Changes that remove it, the most likely one first.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -269,6 +304,7 @@ impl Diagnostic {
             message,
             help: None,
             labels: Vec::new(),
+            fixes: Vec::new(),
         }
     }
 
@@ -285,6 +321,16 @@ impl Diagnostic {
         self.labels.push(Label {
             span,
             text: text.into(),
+        });
+        self
+    }
+
+    /// Adds a change that removes it.
+    #[must_use]
+    pub fn fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Diagnostic {
+        self.fixes.push(Fix {
+            title: title.into(),
+            edits,
         });
         self
     }

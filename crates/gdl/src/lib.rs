@@ -50,7 +50,7 @@ mod tree;
 
 pub use ast::Description;
 pub use check::{check, check_until};
-pub use diagnostic::{Diagnostic, Diagnostics, Kind, RenderOptions, Severity, render};
+pub use diagnostic::{Diagnostic, Diagnostics, Edit, Fix, Kind, RenderOptions, Severity, render};
 pub use format::format;
 pub use graph::components;
 pub use parse::parse;

@@ -7,11 +7,14 @@
 //! with its layout in mind: a `(<=` inside another form, or a `(` in the first column in a file where no earlier form
 //! had one inside, starts a new form, and the previous one is reported.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
 use crate::read::{Limits, is_blank, report_bad_bytes};
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolTable};
 use crate::tree::{NodeId, Root, Tree};
+
+/// More missing brackets are not added by a fix.
+const MOST_CLOSED: usize = 20;
 
 /// Reads all forms.
 pub(crate) fn read(
@@ -363,6 +366,20 @@ impl<'a> Reader<'a> {
                 .help("add the missing `)` before the next form starts"),
             None => finding.help("the file ends before it is closed; is the file complete?"),
         };
+        if n_open <= MOST_CLOSED {
+            let closing = ")".repeat(n_open);
+            let (place, edit) = match next_form {
+                Some(at) => (
+                    "before the next rule",
+                    Edit::insert(at, format!("{closing}\n")),
+                ),
+                None => {
+                    let end = self.source.text().len();
+                    ("at the end", Edit::insert(end, format!("\n{closing}\n")))
+                }
+            };
+            finding = finding.fix(format!("Add {closing} {place}"), vec![edit]);
+        }
         self.findings.push(finding);
     }
 
@@ -381,7 +398,8 @@ impl<'a> Reader<'a> {
             here,
             "this `)` closes nothing: no `(` is open here",
         )
-        .help("delete it, or add the missing `(` before it");
+        .help("delete it, or add the missing `(` before it")
+        .fix("Delete it", vec![Edit::new(here, "")]);
         if let Some(root) = self.tree.roots.last() {
             let before = self.tree.span(root.node);
             if self.tree.name(root.node).is_none() {
@@ -479,7 +497,11 @@ impl<'a> Reader<'a> {
         );
         self.findings.push(
             Diagnostic::warning(Kind::OddCharacter, Span::new(start, self.at), message)
-                .help("it is read as a space; replace it with a plain space"),
+                .help("it is read as a space; replace it with a plain space")
+                .fix(
+                    "Replace it with a space",
+                    vec![Edit::new(Span::new(start, self.at), " ")],
+                ),
         );
     }
 }

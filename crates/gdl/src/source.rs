@@ -106,6 +106,18 @@ impl Source {
         }
     }
 
+    /// The span of the name of an atom or a term: its first word.
+    #[must_use]
+    pub(crate) fn name_span(&self, span: Span) -> Span {
+        let text = self.slice(span);
+        let is_blank = |c: char| c == '(' || c.is_whitespace();
+        let start = text.find(|c| !is_blank(c)).unwrap_or(0);
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',');
+        let length = text[start..].find(is_end).unwrap_or(text.len() - start);
+        let start = span.start as usize + start;
+        Span::new(start, start + length)
+    }
+
     /// The whole text.
     #[must_use]
     pub fn text(&self) -> &str {

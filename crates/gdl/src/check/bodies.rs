@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::Literal;
 use crate::check::outline::Outline;
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind};
 use crate::source::Span;
 use crate::symbol::SymbolId;
 
@@ -68,6 +68,16 @@ fn single_finding(outline: &Outline<'_>, singles: &[(Span, SymbolId)]) -> Diagno
     );
     for &(span, _) in singles.iter().skip(1).take(5) {
         finding = finding.label(span, "");
+    }
+    let rename = |&(span, name): &(Span, SymbolId)| {
+        let bare = outline.symbols.name(name).trim_start_matches('?');
+        Edit::new(span, format!("?_{bare}"))
+    };
+    // Only where the text is the variable itself, and not another way to write it.
+    let is_plain = |(span, _): &&(Span, SymbolId)| outline.source.slice(*span).starts_with('?');
+    let edits: Vec<Edit> = singles.iter().filter(is_plain).map(rename).collect();
+    if edits.len() == singles.len() {
+        finding = finding.fix("Mark it as any value with _", edits);
     }
     finding
 }

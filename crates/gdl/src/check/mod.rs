@@ -22,7 +22,7 @@ mod strata;
 use rustc_hash::FxHashSet;
 
 use crate::ast::{self, Description};
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind};
 use crate::lower::lower;
 use crate::rules::{RelationId, Rule, Rules, Term};
 use crate::symbol::Keyword;
@@ -140,7 +140,9 @@ fn drop_duplicates(rules: &mut Vec<Rule>, description: &Description, findings: &
             };
             let message = format!("this {what} occurs twice");
             findings.push(
-                Diagnostic::warning(Kind::DuplicateRule, span, message).help("delete one of them"),
+                Diagnostic::warning(Kind::DuplicateRule, span, message)
+                    .help("delete one of them")
+                    .fix(format!("Delete this {what}"), vec![Edit::new(span, "")]),
             );
         }
     }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Atom, Term};
 use crate::check::outline::Outline;
 use crate::check::{MOST_GUESSES, MOST_NAMES, arguments, is_alike};
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -169,7 +169,11 @@ impl<'a> Vocabulary<'a> {
                 findings.push(
                     Diagnostic::warning(Kind::Capitalisation, place(symbol), message)
                         .label(place(first), "the other spelling")
-                        .help("use one spelling; some systems ignore case and treat them as the same name"),
+                        .help("use one spelling; some systems ignore case and treat them as the same name")
+                        .fix(
+                            format!("Write {before} here"),
+                            vec![Edit::new(self.outline.source.name_span(place(symbol)), before.clone())],
+                        ),
                 );
             }
         }
@@ -195,9 +199,23 @@ fn misspelt_keywords(outline: &Outline<'_>, findings: &mut Diagnostics) -> FxHas
         };
         misspelt.insert(idx);
         let message = format!("`{name}` is not a keyword, and nothing {nothing} it");
+        let spans: Vec<Span> = match as_head {
+            true => {
+                let heads = relation.heads.iter();
+                heads
+                    .map(|&rule| outline.rules[rule as usize].head.span)
+                    .collect()
+            }
+            false => vec![span],
+        };
+        let edit = |span: &Span| Edit::new(outline.source.name_span(*span), keyword.name());
         findings.push(
             Diagnostic::warning(Kind::MisspeltKeyword, span, message)
-                .help(format!("did you mean `{keyword}`?")),
+                .help(format!("did you mean `{keyword}`?"))
+                .fix(
+                    format!("Change it to {keyword}"),
+                    spans.iter().map(edit).collect(),
+                ),
         );
     }
     misspelt
@@ -270,7 +288,12 @@ fn undefined(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut 
             .filter(|()| n_told <= MOST_GUESSES)
             .and_then(|()| similar(outline, idx, &name))
         {
-            Some(other) => finding.help(format!("did you mean `{other}`?")),
+            Some(other) => {
+                let edit = Edit::new(outline.source.name_span(usage.atom.span), other.clone());
+                finding
+                    .help(format!("did you mean `{other}`?"))
+                    .fix(format!("Change it to {other}"), vec![edit])
+            }
             None => finding.help("define it with a rule or a fact, or check the spelling"),
         };
         findings.push(finding);

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::Term;
 use crate::check::outline::Outline;
 use crate::check::{MOST_GUESSES, MOST_NAMES, is_alike};
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -30,7 +30,8 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             findings.push(
                 Diagnostic::warning(Kind::DuplicateRole, span, message)
                     .label(first, "first here")
-                    .help("delete one of the declarations"),
+                    .help("delete one of the declarations")
+                    .fix("Delete this declaration", vec![Edit::new(rule.span, "")]),
             );
         } else {
             declared.insert(outline.source.slice(span), span);
@@ -80,14 +81,17 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
                 .take(most)
                 .filter(|role| is_alike(text, role))
                 .min();
-            let help = match alike {
-                Some(role) => format!("did you mean `{role}`?"),
-                None => format!(
+            let finding = Diagnostic::warning(Kind::UndeclaredRole, *span, message);
+            findings.push(match alike {
+                Some(role) => finding.help(format!("did you mean `{role}`?")).fix(
+                    format!("Change it to {role}"),
+                    vec![Edit::new(*span, *role)],
+                ),
+                None => finding.help(format!(
                     "add `(role {})`, or use a declared role",
                     outline.name(*name)
-                ),
-            };
-            findings.push(Diagnostic::warning(Kind::UndeclaredRole, *span, message).help(help));
+                )),
+            });
         }
     }
 }

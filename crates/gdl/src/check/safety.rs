@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Atom, Literal, Rule, Term};
 use crate::check::outline::Outline;
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -72,7 +72,7 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
         };
         match (findings.wants(severity), is_role) {
             (false, _) => findings.leave_out(severity),
-            (true, true) => findings.push(role_finding(outline, unsafe_use)),
+            (true, true) => findings.push(role_finding(outline, rule, unsafe_use)),
             (true, false) => findings.push(unsafe_finding(outline, rule, unsafe_use, &elsewhere)),
         }
     }
@@ -350,13 +350,23 @@ fn role_variables(rule: &Rule) -> Variables {
     roles
 }
 
-fn role_finding(outline: &Outline<'_>, unsafe_use: &UnsafeUse) -> Diagnostic {
+fn role_finding(outline: &Outline<'_>, rule: &Rule, unsafe_use: &UnsafeUse) -> Diagnostic {
     let name = outline.name(unsafe_use.name);
     let message = format!(
         "the role variable `{name}` is not bound in the body; the rule is read as if `(role {name})` were in it"
     );
-    Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message)
-        .help(format!("add `(role {name})` to the body"))
+    let finding = Diagnostic::warning(Kind::RoleVariable, unsafe_use.span, message)
+        .help(format!("add `(role {name})` to the body"));
+    // In prefix syntax a rule ends with its bracket.
+    match outline.source.slice(rule.span).ends_with(')') && rule.has_arrow {
+        true => {
+            let variable = outline.symbols.name(unsafe_use.name);
+            let literal = format!(" (role {variable})");
+            let edit = Edit::insert(rule.span.end as usize - 1, literal);
+            finding.fix(format!("Add (role {name})"), vec![edit])
+        }
+        false => finding,
+    }
 }
 
 fn unsafe_finding(
