@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_games::{Board, Shape};
 use serde::Serialize;
 
+use crate::row::spread;
+
 /// The gap between the parts of a board, in cells.
 const GAP: f64 = 0.8;
 /// Height of a row of hexagons whose middles are 1 apart.
@@ -114,7 +116,37 @@ impl Layout {
             (part.width, part.height) = (width, height);
         }
         layout.leave_out_holes(filled);
+        if board.rows.is_empty() {
+            layout.spread_out();
+        }
         layout
+    }
+
+    /// Moves the cells of a row into the plane if their names say where they are.
+    fn spread_out(&mut self) {
+        let names: Vec<String> = self.cells.iter().map(|cell| cell.name.clone()).collect();
+        let Some(spread) = spread(&names) else {
+            return;
+        };
+        let pitch = if spread.is_even { 1.0 } else { HEX_ROW };
+        if !spread.is_even {
+            self.kind = LayoutKind::Hex;
+        }
+        for (cell, (x, row)) in self.cells.iter_mut().zip(&spread.places) {
+            cell.x = *x;
+            cell.y = *row as f64 * pitch;
+            (cell.column, cell.row) = (x.floor() as usize, *row);
+            cell.tone = u8::from((cell.column + cell.row) % 2 == 0);
+        }
+        let most = |value: &dyn Fn(&Cell) -> f64| self.cells.iter().map(value).fold(0.0, f64::max);
+        self.width = most(&|cell| cell.x) + 1.0;
+        self.height = most(&|cell| cell.y) + 1.0;
+        for part in &mut self.parts {
+            (part.width, part.height) = (self.width, self.height);
+            // Cells have names of their own.
+            part.columns.clear();
+            part.rows.clear();
+        }
     }
 
     fn add_part(

@@ -378,6 +378,7 @@ impl BotSeat {
         self.n_followed = step;
         let bot = self.bot.as_mut()?;
         let task = Task {
+            shown: Default::default(),
             entry: &of_match.entry,
             state,
             role: self.role,
