@@ -16,6 +16,9 @@ const GAP: f64 = 0.8;
 /// Height of a row of hexagons whose middles are 1 apart.
 const HEX_ROW: f64 = 0.866_025_403_784_438_6;
 
+/// Cells of a row beside each other.
+const MOST_IN_LINE: usize = 12;
+
 /// A board, the same for all states of a game.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Layout {
@@ -126,13 +129,37 @@ impl Layout {
     fn spread_out(&mut self) {
         let names: Vec<String> = self.cells.iter().map(|cell| cell.name.clone()).collect();
         let Some(spread) = spread(&names) else {
+            self.wrap();
             return;
         };
         let pitch = if spread.is_even { 1.0 } else { HEX_ROW };
         if !spread.is_even {
             self.kind = LayoutKind::Hex;
         }
-        for (cell, (x, row)) in self.cells.iter_mut().zip(&spread.places) {
+        self.put(&spread.places, pitch);
+    }
+
+    /// Breaks a row that is long, or whose length is a square, into lines.
+    fn wrap(&mut self) {
+        let n_cells = self.cells.len();
+        let side = n_cells.isqrt();
+        let is_square = side >= 3 && side * side == n_cells;
+        if n_cells <= MOST_IN_LINE && !is_square {
+            return;
+        }
+        let n_columns = if is_square {
+            side
+        } else {
+            (n_cells as f64).sqrt().ceil() as usize
+        };
+        let place = |idx: usize| ((idx % n_columns) as f64, idx / n_columns);
+        let places: Vec<(f64, usize)> = (0..n_cells).map(place).collect();
+        self.put(&places, 1.0);
+    }
+
+    /// Puts the cells of the only part into rows.
+    fn put(&mut self, places: &[(f64, usize)], pitch: f64) {
+        for (cell, (x, row)) in self.cells.iter_mut().zip(places) {
             cell.x = *x;
             cell.y = *row as f64 * pitch;
             (cell.column, cell.row) = (x.floor() as usize, *row);

@@ -1,7 +1,7 @@
 //! Boards with one coordinate: a row of cells, for games that have no board in the plane.
 //!
 //! A family of fluents such as `(pit 3 4)` is a row if its first argument is a number or a letter that counts places, every state
-//! has at most one content per place, and most places have one. Fluents with the place as their only argument (`(blank 3)`,
+//! has at most one content per place, and most places have one. Places may have any names if every place has a content in every state. Fluents with the place as their only argument (`(blank 3)`,
 //! `(mark 3)`) are a row together if no place has two of them. States of a few random games decide. Places whose names are a letter
 //! and a number (`a1`, `d13`) lie in the plane: [`spread`] says where.
 //!
@@ -18,6 +18,8 @@ use agon_insight::Term;
 const LEAST: usize = 4;
 /// Most places of a row that can be seen at a glance.
 const MOST: usize = 40;
+/// Most places with any names.
+const MOST_NAMED: usize = 150;
 /// Most places whose names say where they are.
 const MOST_SPREAD: usize = 600;
 /// Most different contents.
@@ -191,8 +193,23 @@ fn ordered(places: &BTreeSet<String>) -> Option<Vec<String>> {
     Some(values)
 }
 
+/// Places with any names, in the order of the alphabet.
+fn named(places: &BTreeSet<String>) -> Option<Vec<String>> {
+    let is_name = |place: &String| !place.starts_with('(');
+    let is_fine = (LEAST..=MOST_NAMED).contains(&places.len()) && places.iter().all(is_name);
+    is_fine.then(|| places.iter().cloned().collect())
+}
+
 fn one_family(key: &(String, usize), family: &Family) -> Option<(usize, Board)> {
-    let columns = ordered(&family.places)?;
+    let is_complete = family
+        .states
+        .iter()
+        .all(|state| state.len() == family.places.len());
+    let columns = match ordered(&family.places) {
+        Some(columns) => columns,
+        None if is_complete => named(&family.places)?,
+        None => return None,
+    };
     let has_one_each = family.states.iter().all(|state| {
         let places: BTreeSet<&String> = state.iter().map(|(place, _)| place).collect();
         places.len() == state.len()
@@ -238,19 +255,19 @@ fn empty_content(family: &Family) -> Option<String> {
 fn marks(families: &Families) -> Option<(usize, Board)> {
     let mut by_places: BTreeMap<&BTreeSet<String>, Vec<(&str, &Family)>> = BTreeMap::new();
     for ((name, arity), family) in families {
-        if *arity == 1 && ordered(&family.places).is_some() {
+        if *arity == 1 && (ordered(&family.places).is_some() || has_several(family)) {
             by_places
                 .entry(&family.places)
                 .or_default()
                 .push((name, family));
         }
     }
-    let (places, group) = by_places
-        .into_iter()
-        .max_by_key(|(places, group)| (group.len(), places.len()))?;
-    if group.len() < 2 {
-        return None;
-    }
+    // A fluent that holds for one value at a time is a counter or a role.
+    let is_row = |(_, group): &(_, Vec<(&str, &Family)>)| {
+        group.iter().any(|(_, family)| has_several(family))
+    };
+    let rows = by_places.into_iter().filter(is_row);
+    let (places, group) = rows.max_by_key(|(places, group)| (group.len(), places.len()))?;
     let n_states = group[0].1.states.len();
     let is_clash = |state: usize| {
         let marks = group.iter().flat_map(|(_, family)| &family.states[state]);
@@ -260,13 +277,11 @@ fn marks(families: &Families) -> Option<(usize, Board)> {
     if (0..n_states).any(is_clash) {
         return None;
     }
-    let columns = ordered(places)?;
+    let columns = ordered(places).or_else(|| named(places))?;
     // What all places have at the start is an empty cell.
     let is_empty = |family: &Family| {
-        family
-            .states
-            .first()
-            .is_some_and(|start| start.len() == columns.len())
+        let start = family.states.first();
+        group.len() > 1 && start.is_some_and(|start| start.len() == columns.len())
     };
     let layers: Vec<Layer> = group
         .iter()
@@ -281,6 +296,11 @@ fn marks(families: &Families) -> Option<(usize, Board)> {
         })
         .collect();
     (!layers.is_empty()).then(|| (columns.len(), row(columns, layers)))
+}
+
+/// Whether a fluent holds for several places in one state.
+fn has_several(family: &Family) -> bool {
+    family.states.iter().any(|state| state.len() > 1)
 }
 
 fn row(columns: Vec<String>, layers: Vec<Layer>) -> Board {
@@ -360,5 +380,19 @@ mod tests {
             (<= (next (step ?m)) (true (step ?n)) (succ ?n ?m)) (<= terminal (true (step 5))) (goal a 100)";
         let game = Game::from_text(sheet).expect("it is a game");
         assert!(guess_row(&game).is_none());
+    }
+
+    #[test]
+    fn marks_on_places_are_a_row() {
+        let sheet = "(role a) (lamp p) (lamp q) (lamp r) (lamp s) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4)
+            (<= (legal a (light ?l)) (lamp ?l)) (<= (next (on ?l)) (does a (light ?l))) (<= (next (on ?l)) (true (on ?l)))
+            (<= (next (step ?m)) (true (step ?n)) (succ ?n ?m)) (<= terminal (true (step 4))) (goal a 100)";
+        let game = Game::from_text(sheet).expect("it is a game");
+        let board = guess_row(&game).expect("it has a row");
+        assert_eq!(
+            board.columns,
+            [["p", "q", "r", "s"].map(str::to_owned).to_vec()]
+        );
+        assert_eq!(board.layers[0].fluent, "on");
     }
 }
