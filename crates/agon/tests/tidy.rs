@@ -32,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "games",
             "insight",
             "engine",
+            "gdl",
         ],
     ),
     ("cluster", &["tournament", "protocol"]),

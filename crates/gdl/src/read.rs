@@ -3,7 +3,7 @@
 //! A file that is not a rulesheet at all (binary data, UTF-16, a web page) gets a single finding here instead of
 //! thousands later; the readers of the two syntaxes do the rest.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Kind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind};
 use crate::source::{Source, Span};
 use crate::symbol::SymbolTable;
 use crate::tree::Tree;
@@ -234,7 +234,8 @@ pub(crate) fn report_bad_bytes(source: &Source, tree: &Tree, findings: &mut Diag
         let message = format!("NUL byte in the text, at offset {at}");
         findings.push(
             Diagnostic::error(Kind::NulByte, Span::new(at, at + 1), message)
-                .help("delete it; the file may be damaged, or may not be text"),
+                .help("delete it; the file may be damaged, or may not be text")
+                .fix("Delete it", vec![Edit::replace(Span::new(at, at + 1), "")]),
         );
     }
 }

@@ -90,9 +90,9 @@ pub(crate) struct StoreRow {
     pub(crate) wins: usize,
     pub(crate) draws: usize,
     pub(crate) losses: usize,
-    pub(crate) mean: Option<f64>,
-    pub(crate) low: Option<f64>,
-    pub(crate) high: Option<f64>,
+    pub(crate) mean: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
     pub(crate) elo: Option<f64>,
     pub(crate) elo_low: Option<f64>,
     pub(crate) elo_high: Option<f64>,
@@ -102,11 +102,13 @@ pub(crate) struct StoreRow {
 
 impl From<Tally> for StoreRow {
     fn from(tally: Tally) -> StoreRow {
-        let [low, high] = tally.interval.map_or([None, None], |ends| ends.map(Some));
-        let verdict = match (low, high) {
-            (Some(low), _) if low > 50.0 => Some(format!("{} is better", tally.first)),
-            (_, Some(high)) if high < 50.0 => Some(format!("{} is better", tally.second)),
-            _ => None,
+        // Nothing is known without a score.
+        let mean = tally.score.unwrap_or(50.0);
+        let [low, high] = tally.interval.unwrap_or([0.0, 100.0]);
+        let verdict = match () {
+            () if low > 50.0 => Some(format!("{} is better", tally.first)),
+            () if high < 50.0 => Some(format!("{} is better", tally.second)),
+            () => None,
         };
         StoreRow {
             game: tally.game,
@@ -117,7 +119,7 @@ impl From<Tally> for StoreRow {
             wins: tally.wins,
             draws: tally.draws,
             losses: tally.losses,
-            mean: tally.score,
+            mean,
             low,
             high,
             elo: tally.elo,
@@ -334,6 +336,11 @@ impl Host {
         started
             .map(|_| ())
             .map_err(|error| ApiError::internal(error.to_string()))
+    }
+
+    /// Stops all tournaments.
+    pub(crate) fn stop_all(&self) {
+        self.runs().values().for_each(|run| run.stop.raise());
     }
 
     /// Stops a tournament.

@@ -94,6 +94,11 @@ impl Jobs {
         self.lock().get(id).cloned().ok_or_else(missing)
     }
 
+    /// Stops all jobs.
+    pub(crate) fn stop_all(&self) {
+        self.lock().values().for_each(|job| job.stop.raise());
+    }
+
     /// Stops jobs that nobody listens to, and forgets those that are over.
     pub(crate) fn sweep(&self) {
         self.lock().retain(|_, job| {

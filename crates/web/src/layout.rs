@@ -9,10 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_games::{Board, Shape};
 use serde::Serialize;
 
+use crate::row::spread;
+
 /// The gap between the parts of a board, in cells.
 const GAP: f64 = 0.8;
 /// Height of a row of hexagons whose middles are 1 apart.
 const HEX_ROW: f64 = 0.866_025_403_784_438_6;
+
+/// Cells of a row beside each other.
+const MOST_IN_LINE: usize = 12;
 
 /// A board, the same for all states of a game.
 #[derive(Clone, Debug, Serialize)]
@@ -114,7 +119,61 @@ impl Layout {
             (part.width, part.height) = (width, height);
         }
         layout.leave_out_holes(filled);
+        if board.rows.is_empty() {
+            layout.spread_out();
+        }
         layout
+    }
+
+    /// Moves the cells of a row into the plane if their names say where they are.
+    fn spread_out(&mut self) {
+        let names: Vec<String> = self.cells.iter().map(|cell| cell.name.clone()).collect();
+        let Some(spread) = spread(&names) else {
+            self.wrap();
+            return;
+        };
+        let pitch = if spread.is_even { 1.0 } else { HEX_ROW };
+        if !spread.is_even {
+            self.kind = LayoutKind::Hex;
+        }
+        self.put(&spread.places, pitch);
+    }
+
+    /// Breaks a row that is long, or whose length is a square, into lines.
+    fn wrap(&mut self) {
+        let n_cells = self.cells.len();
+        let side = n_cells.isqrt();
+        let is_square = side >= 3 && side * side == n_cells;
+        if n_cells <= MOST_IN_LINE && !is_square {
+            return;
+        }
+        let n_columns = if is_square {
+            side
+        } else {
+            (n_cells as f64).sqrt().ceil() as usize
+        };
+        let place = |idx: usize| ((idx % n_columns) as f64, idx / n_columns);
+        let places: Vec<(f64, usize)> = (0..n_cells).map(place).collect();
+        self.put(&places, 1.0);
+    }
+
+    /// Puts the cells of the only part into rows.
+    fn put(&mut self, places: &[(f64, usize)], pitch: f64) {
+        for (cell, (x, row)) in self.cells.iter_mut().zip(places) {
+            cell.x = *x;
+            cell.y = *row as f64 * pitch;
+            (cell.column, cell.row) = (x.floor() as usize, *row);
+            cell.tone = u8::from((cell.column + cell.row) % 2 == 0);
+        }
+        let most = |value: &dyn Fn(&Cell) -> f64| self.cells.iter().map(value).fold(0.0, f64::max);
+        self.width = most(&|cell| cell.x) + 1.0;
+        self.height = most(&|cell| cell.y) + 1.0;
+        for part in &mut self.parts {
+            (part.width, part.height) = (self.width, self.height);
+            // Cells have names of their own.
+            part.columns.clear();
+            part.rows.clear();
+        }
     }
 
     fn add_part(

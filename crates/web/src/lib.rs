@@ -17,6 +17,7 @@
 
 mod api;
 mod config;
+mod ending;
 mod error;
 mod guard;
 mod host;
@@ -29,6 +30,7 @@ mod own_player;
 mod pages;
 mod play;
 mod queue;
+mod row;
 mod scene;
 mod seat;
 mod server;

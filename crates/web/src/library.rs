@@ -13,11 +13,12 @@ use agon_games::notation::Notation;
 use agon_games::{About, Board, BuiltIn, GameKind};
 use agon_gdl::{Limits, Rules, Severity, check, parse};
 use agon_insight::board as guess;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
 use crate::ids::new_id;
 use crate::layout::{Layout, LayoutKind, kind_name};
+use crate::row::guess_row;
 use crate::scene::{Scene, filled, title};
 use crate::writing::Finding;
 
@@ -27,9 +28,11 @@ const SETUP: Duration = Duration::from_secs(20);
 const GUESS: Duration = Duration::from_secs(5);
 /// Compiled games that are kept besides those of matches.
 const MOST_KEPT: usize = 48;
+/// Bytes of their ground rules together.
+const MOST_KEPT_BYTES: u64 = 400 << 20;
 
 /// A role: its name in the rules, and for people.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Role {
     pub(crate) name: String,
     pub(crate) title: String,
@@ -67,6 +70,12 @@ impl Entry {
     /// The id of the game.
     pub(crate) fn id(&self) -> &str {
         &self.summary.id
+    }
+
+    /// The approximate size of its ground rules.
+    fn bytes(&self) -> u64 {
+        let grounded = self.game.grounded();
+        grounded.map_or(0, |grounded| grounded.program().counts.bytes) + self.text.len() as u64
     }
 
     /// The names of its roles for people.
@@ -161,7 +170,9 @@ impl Library {
         let entry = Arc::new(entry);
         let mut kept = self.lock();
         kept.push_back(Arc::clone(&entry));
-        while kept.len() > MOST_KEPT {
+        let bytes =
+            |kept: &VecDeque<Arc<Entry>>| kept.iter().map(|entry| entry.bytes()).sum::<u64>();
+        while kept.len() > MOST_KEPT || kept.len() > 1 && bytes(&kept) > MOST_KEPT_BYTES {
             kept.pop_front();
         }
         entry
@@ -256,9 +267,12 @@ fn assemble(
 
 /// The board of the metadata, or a guess within a bounded time.
 fn find_board(game: &Arc<Game>, about: Option<&About>) -> Option<Board> {
-    let has_board = about.is_some_and(|about| about.board.is_some() || !about.guesses_board);
-    if has_board || game.grounded().is_some() {
+    let is_given = about.is_some_and(|about| about.board.is_some() || !about.guesses_board);
+    if is_given {
         return board_of(game, about);
+    }
+    if game.grounded().is_some() {
+        return board_of(game, about).or_else(|| guess_row(game));
     }
     let until = Instant::now() + GUESS;
     let mut machine = game.machine_until(Arc::new(move || Instant::now() > until));

@@ -59,9 +59,10 @@ struct Now {
 #[derive(Serialize)]
 pub(crate) struct SeenView {
     id: String,
+    game: String,
     title: String,
     roles: Vec<crate::library::Role>,
-    role: Option<usize>,
+    role: usize,
     step: usize,
     state: StateView,
     layout: Layout,
@@ -172,6 +173,7 @@ impl Seen {
             return;
         };
         let task = Task {
+            shown: Default::default(),
             entry: &entry,
             state: place.0,
             role: place.1,
@@ -205,9 +207,10 @@ impl SeenMatch {
         let now = self.lock().clone();
         Some(SeenView {
             id: self.id.clone(),
+            game: entry.id().to_owned(),
             title: entry.summary.title.clone(),
             roles: entry.summary.roles.clone(),
-            role: now.role.map(RoleId::idx),
+            role: now.role.map_or(0, RoleId::idx),
             step: now.step,
             state: entry.view(&now.state, now.step, None, &|_| false),
             layout: entry.layout.clone(),

@@ -17,6 +17,7 @@ use agon_protocol::{MatchId, StopFlag, Term};
 use agon_search::Preset;
 use serde::{Deserialize, Serialize};
 
+use crate::ending::{EndingView, capital, verdict, winners};
 use crate::error::ApiError;
 use crate::library::Entry;
 use crate::live::{News, Wire};
@@ -111,31 +112,6 @@ pub(crate) struct Step {
     pub(crate) errors: Vec<String>,
     pub(crate) thoughts: Vec<Option<ThoughtRecord>>,
     pub(crate) at: u64,
-}
-
-/// How a match ended.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct EndingView {
-    pub(crate) kind: String,
-    pub(crate) text: String,
-    pub(crate) goals: Option<Vec<Option<u8>>>,
-    pub(crate) winners: Vec<usize>,
-}
-
-impl EndingView {
-    /// The end of a match by its goals.
-    pub(crate) fn of_goals(titles: &[String], goals: Option<Vec<Option<u8>>>) -> EndingView {
-        let known = goals.as_deref().filter(|goals| goals.len() == titles.len());
-        EndingView {
-            kind: "terminal".to_owned(),
-            text: known.map_or_else(
-                || "The match is over.".to_owned(),
-                |goals| verdict(titles, goals),
-            ),
-            winners: known.map(winners).unwrap_or_default(),
-            goals,
-        }
-    }
 }
 
 /// A match. The fields outside the lock never change.
@@ -739,67 +715,4 @@ struct Run {
     number: u64,
     stop: StopFlag,
     past: Vec<Step>,
-}
-
-/// The roles with the highest goal, unless all are equal.
-fn winners(goals: &[Option<u8>]) -> Vec<usize> {
-    let known: Vec<u8> = goals.iter().copied().flatten().collect();
-    let (most, least) = (known.iter().max(), known.iter().min());
-    if goals.len() > 1 && (most == least || known.len() < goals.len()) {
-        return Vec::new();
-    }
-    let is_best = |idx: &usize| match goals.len() {
-        1 => goals[*idx] == Some(100),
-        _ => goals[*idx] == most.copied(),
-    };
-    (0..goals.len()).filter(is_best).collect()
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
-    }
-}
-
-/// A result in words.
-fn verdict(titles: &[String], goals: &[Option<u8>]) -> String {
-    let known: Vec<u8> = goals.iter().copied().flatten().collect();
-    if known.len() < goals.len() {
-        return "the match is over, but the rules give no result.".to_owned();
-    }
-    let points: Vec<String> = known.iter().map(u8::to_string).collect();
-    let points = points.join(" : ");
-    let names: Vec<&str> = winners(goals)
-        .into_iter()
-        .map(|role| titles[role].as_str())
-        .collect();
-    match (known.as_slice(), names.as_slice()) {
-        ([100], _) => "Solved: 100 of 100 points.".to_owned(),
-        ([goal], _) => format!("Not solved: {goal} of 100 points."),
-        (_, []) => format!("A draw, {points}."),
-        (_, [winner]) => format!("{winner} wins, {points}."),
-        (_, several) => format!("{} share the win, {points}.", several.join(" and ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(goals: &[u8], expected: &str) {
-        let titles = ["Red", "Green", "Blue"].map(str::to_owned);
-        let goals: Vec<Option<u8>> = goals.iter().copied().map(Some).collect();
-        assert_eq!(verdict(&titles[..goals.len()], &goals), expected);
-    }
-
-    #[test]
-    fn results_are_told_in_words() {
-        check(&[100], "Solved: 100 of 100 points.");
-        check(&[30], "Not solved: 30 of 100 points.");
-        check(&[100, 0], "Red wins, 100 : 0.");
-        check(&[50, 50], "A draw, 50 : 50.");
-        check(&[0, 50, 50], "Green and Blue share the win, 0 : 50 : 50.");
-    }
 }

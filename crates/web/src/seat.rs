@@ -20,6 +20,8 @@ use crate::think::{Effort, SearchReport, Task};
 
 /// How long a seat waits before it looks again.
 const POLL: Duration = Duration::from_millis(100);
+/// However many wait, a search gets this much of its clock: less would be worth nothing.
+const LEAST: Duration = Duration::from_millis(60);
 /// A search for a number of playouts ends after this time in any case.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -378,6 +380,7 @@ impl BotSeat {
         self.n_followed = step;
         let bot = self.bot.as_mut()?;
         let task = Task {
+            shown: Default::default(),
             entry: &of_match.entry,
             state,
             role: self.role,
@@ -385,7 +388,8 @@ impl BotSeat {
             share,
             words: service.hooks.technique,
         };
-        let clock = Duration::from_secs_f64(of_match.setup.play_clock * share);
+        let whole = Duration::from_secs_f64(of_match.setup.play_clock);
+        let clock = whole.mul_f64(share).max(LEAST.min(whole));
         let effort = match of_match.setup.playouts {
             Some(n_playouts) => Effort::Playouts(n_playouts, LONGEST.mul_f64(share)),
             // The answer should be there when the clock ends.

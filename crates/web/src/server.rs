@@ -36,6 +36,7 @@ const MOST_HEAD: usize = 64 << 10;
 pub struct Server {
     address: SocketAddr,
     player_url: Option<String>,
+    service: Arc<Service>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -59,6 +60,7 @@ impl Server {
             .thread_name("web")
             .enable_all()
             .build()?;
+        let routed = Arc::clone(&service);
         let (stop, is_stopped) = oneshot::channel();
         let thread = thread::Builder::new().name("web server".to_owned());
         let thread = thread.spawn(move || {
@@ -66,7 +68,7 @@ impl Server {
                 let Ok(listener) = TcpListener::from_std(listener) else {
                     return;
                 };
-                let router = api::router(service);
+                let router = api::router(routed);
                 tokio::select! {
                     () = accept(listener, router, most) => {}
                     _ = is_stopped => {}
@@ -77,6 +79,7 @@ impl Server {
         Ok(Server {
             address,
             player_url,
+            service,
             stop: Some(stop),
             thread: Some(thread),
         })
@@ -121,6 +124,7 @@ impl Drop for Server {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+        self.service.shut_down();
     }
 }
 

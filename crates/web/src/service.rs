@@ -40,8 +40,10 @@ pub(crate) struct Service {
     pub(crate) jobs: Jobs,
     pub(crate) host: Host,
     pub(crate) own_player: Option<OwnPlayer>,
-    /// Work that takes the time of a core, such as compiling.
+    /// Work that takes a moment of a core.
     pub(crate) work: Arc<tokio::sync::Semaphore>,
+    /// Work that may take many seconds, such as compiling rules of strangers.
+    pub(crate) heavy_work: Arc<tokio::sync::Semaphore>,
     matches: Mutex<HashMap<String, Arc<Match>>>,
     /// Per match: pages that watch its searches.
     watchers: Mutex<HashMap<String, usize>>,
@@ -70,6 +72,7 @@ impl Service {
             shelf: Shelf::open(&config.data)?,
             host: Host::open(&config)?,
             work: Arc::new(tokio::sync::Semaphore::new(config.searches.max(2))),
+            heavy_work: Arc::new(tokio::sync::Semaphore::new(config.searches.div_ceil(2))),
             library: Library::default(),
             trees: Trees::default(),
             jobs: Jobs::default(),
@@ -251,6 +254,16 @@ impl Service {
                 ),
             )),
         }
+    }
+
+    /// Stops everything that runs. Matches stay on the disk.
+    pub(crate) fn shut_down(&self) {
+        let matches: Vec<Arc<Match>> = self.matches().drain().map(|(_, known)| known).collect();
+        for known in matches {
+            known.end("the server stops");
+        }
+        self.jobs.stop_all();
+        self.host.stop_all();
     }
 
     /// Ends a match for good, or puts it to sleep.

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use agon_arena::ThoughtRecord;
 use serde::{Deserialize, Serialize};
 
+use crate::ending::EndingView;
 use crate::error::ApiError;
 use crate::ids::is_id;
-use crate::library::{Entry, Library, Upload};
-use crate::play::{EndingView, Inner, Match, MatchSetup, Plan, SeatSetup, Step};
+use crate::library::{Entry, Library, Role, Upload};
+use crate::play::{Inner, Match, MatchSetup, Plan, SeatSetup, Step};
 use crate::view::MadeMove;
 
 /// Files that are kept; the oldest are removed.
@@ -37,6 +38,7 @@ struct Saved {
     seed: u64,
     started: u64,
     title: String,
+    roles: Vec<Role>,
     rules: String,
     metadata: Option<String>,
     is_built_in: bool,
@@ -55,6 +57,7 @@ pub(crate) struct SavedRow {
     pub(crate) game: String,
     pub(crate) title: String,
     pub(crate) players: Vec<String>,
+    pub(crate) roles: Vec<Role>,
     pub(crate) n_steps: usize,
     pub(crate) goals: Option<Vec<Option<u8>>>,
     pub(crate) is_over: bool,
@@ -95,6 +98,7 @@ impl Shelf {
             seed: of_match.seed,
             started: of_match.started,
             title: entry.summary.title.clone(),
+            roles: entry.summary.roles.clone(),
             rules: entry.text.clone(),
             metadata: entry.metadata.clone(),
             is_built_in: !entry.id().starts_with("u-"),
@@ -179,6 +183,7 @@ impl Shelf {
                 game: saved.setup.game,
                 title: saved.title,
                 players: saved.setup.seats.iter().map(SeatSetup::name).collect(),
+                roles: saved.roles,
                 n_steps: saved.moves.len(),
                 goals: saved
                     .ending

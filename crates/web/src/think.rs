@@ -3,6 +3,8 @@
 //! In: a bot, a state, a role and limits. Out: a decision, and reports on the way if somebody watches. With watchers the search
 //! is cut into short slices, after each of which the bot gives its full account; bots keep their tree between slices.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use agon_engine::{JointMove, MoveId, RoleId, State};
@@ -13,6 +15,7 @@ use agon_search::{
 use serde::Serialize;
 
 use crate::library::Entry;
+use crate::touch::Touch;
 use crate::view::MadeMove;
 
 /// Length of a slice.
@@ -81,8 +84,12 @@ pub(crate) struct TreeReport {
     pub(crate) mean_playout: f64,
 }
 
+/// How the legal moves of a state are shown; found once per search.
+pub(crate) type Shown = OnceCell<BTreeMap<MoveId, (String, Touch)>>;
+
 /// Where and for whom a bot thinks.
 pub(crate) struct Task<'a> {
+    pub(crate) shown: Shown,
     pub(crate) entry: &'a Entry,
     pub(crate) state: &'a State,
     pub(crate) role: RoleId,
@@ -249,23 +256,16 @@ impl Task<'_> {
                 .map(|known| plain(known.mv, known.visits, known.mean))
                 .collect(),
         };
-        let ids: Vec<MoveId> = weighed
-            .iter()
-            .take(MOST_MOVES)
-            .map(|known| known.mv)
-            .collect();
-        let touches = self.entry.eye().touches(self.state, self.role, &ids);
-        let mut machine = self.entry.game.machine();
-        machine.load(self.state);
-        let choices = self
-            .entry
-            .notation
-            .choices(self.role, machine.legal_moves(self.role));
-        let report = |(known, touch): (&MoveAccount, crate::touch::Touch)| {
-            let text = choices.text(known.mv).map(str::to_owned);
+        let shown = self.shown.get_or_init(|| self.show_moves());
+        let report = |known: &MoveAccount| {
+            let shown = shown.get(&known.mv).cloned();
+            let (text, touch) = shown.unwrap_or_else(|| {
+                let text = self.entry.notation.text(self.role, known.mv);
+                (text, Touch::default())
+            });
             MoveReport {
                 kif: self.entry.game.move_text(self.role, known.mv),
-                text: text.unwrap_or_else(|| self.entry.notation.text(self.role, known.mv)),
+                text,
                 from: touch.from,
                 to: touch.to,
                 visits: known.visits,
@@ -278,7 +278,23 @@ impl Task<'_> {
                 proven: (known.bounds.0 == known.bounds.1).then_some(known.bounds.0),
             }
         };
-        weighed.iter().zip(touches).map(report).collect()
+        weighed.iter().take(MOST_MOVES).map(report).collect()
+    }
+
+    fn show_moves(&self) -> BTreeMap<MoveId, (String, Touch)> {
+        let mut machine = self.entry.game.machine();
+        machine.load(self.state);
+        let legal = machine.legal_moves(self.role).to_vec();
+        let moves = self.entry.moves(self.state, self.role, &legal).into_iter();
+        let shown = moves.map(|mv| {
+            let touch = Touch {
+                from: mv.from,
+                to: mv.to,
+                cells: mv.cells,
+            };
+            (MoveId(mv.id), (mv.text, touch))
+        });
+        shown.collect()
     }
 
     /// The principal line, without the moves of roles that have no choice.
@@ -304,7 +320,7 @@ impl Task<'_> {
                 break;
             }
             machine.advance(joint);
-            let mut made = self.entry.made(&before, joint, &machine.state());
+            let mut made = self.entry.made_quickly(&before, joint, &machine.state());
             made.retain(|mv| choosers.contains(&mv.role));
             steps.push(made);
         }

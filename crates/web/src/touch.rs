@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{Game, JointMove, MoveId, RoleId, State};
 use agon_insight::Term;
 
 use crate::layout::Layout;
@@ -86,42 +86,58 @@ impl Eye<'_> {
         self.read(role, &effects)
     }
 
-    /// The cells of the moves of a joint move that leads from one state to another.
+    /// The cells of the moves of a joint move that leads from one state to another, as they were shown before it was made.
     pub(crate) fn made(&self, before: &State, joint: &JointMove, after: &State) -> Vec<Touch> {
-        let choosers = |machine: &mut dyn Machine| -> Vec<RoleId> {
-            let roles = self.game.roles();
-            roles
-                .filter(|&role| machine.legal_moves(role).len() > 1)
-                .collect()
-        };
-        let mut machine = self.game.machine();
-        machine.load(before);
-        let choosers = choosers(&mut *machine);
+        let mut touches = self.made_quickly(before, joint, after);
+        if let (Some(role), true) = (self.only_chooser(before), self.game.grounded().is_some()) {
+            let legal = machine_moves(self.game, before, role);
+            let shown = self.touches(before, role, &legal);
+            if let Some(idx) = legal.iter().position(|&mv| mv == joint.of(role)) {
+                touches[role.idx()] = shown[idx].clone();
+            }
+        }
+        touches
+    }
+
+    /// The same by what the step did, without comparing it with other legal moves.
+    pub(crate) fn made_quickly(
+        &self,
+        before: &State,
+        joint: &JointMove,
+        after: &State,
+    ) -> Vec<Touch> {
         let old = self.scene.marks(self.game, self.layout, before);
         let new = self.scene.marks(self.game, self.layout, after);
         let (left, arrived) = differences(&old, &new);
+        let chooser = self.only_chooser(before);
         let touch = |role: RoleId| {
             let named = self.named(role, joint.of(role));
-            let is_alone = choosers.as_slice() == [role] || self.game.n_roles() == 1;
-            if is_alone && self.game.grounded().is_some() {
-                // As it was shown before the move was made.
-                let legal = machine_moves(self.game, before, role);
-                let touches = self.touches(before, role, &legal);
-                let idx = legal.iter().position(|&mv| mv == joint.of(role));
-                return idx.map(|idx| touches[idx].clone()).unwrap_or_default();
-            }
-            let has_part = is_alone || !named.is_empty() || choosers.contains(&role);
-            let effect = match has_part {
-                true => Effect {
+            let effect = match chooser {
+                Some(only) if only == role => Effect {
+                    left: left.clone(),
+                    arrived: arrived.clone(),
+                    named,
+                },
+                Some(_) => Effect::default(),
+                None => Effect {
                     left: own(self.scene, &left, role, &named),
                     arrived: own(self.scene, &arrived, role, &named),
                     named,
                 },
-                false => Effect::default(),
             };
             self.read(role, &[effect]).pop().unwrap_or_default()
         };
         self.game.roles().map(touch).collect()
+    }
+
+    /// The role that alone has a choice.
+    fn only_chooser(&self, state: &State) -> Option<RoleId> {
+        let mut machine = self.game.machine();
+        machine.load(state);
+        let roles = self.game.roles();
+        let mut choosers = roles.filter(|&role| machine.legal_moves(role).len() > 1);
+        let only = choosers.next()?;
+        choosers.next().is_none().then_some(only)
     }
 
     fn named(&self, role: RoleId, mv: MoveId) -> Vec<usize> {

@@ -146,6 +146,25 @@ impl Entry {
         self.game.roles().zip(touches).map(made).collect()
     }
 
+    /// The same by what the step did, without comparing it with other legal moves.
+    pub(crate) fn made_quickly(
+        &self,
+        before: &State,
+        joint: &JointMove,
+        after: &State,
+    ) -> Vec<MadeMove> {
+        let touches = self.eye().made_quickly(before, joint, after);
+        let made = |(role, touch): (RoleId, Touch)| MadeMove {
+            role: role.idx(),
+            kif: self.game.move_text(role, joint.of(role)),
+            text: self.notation.text(role, joint.of(role)),
+            from: touch.from,
+            to: touch.to,
+            cells: touch.cells,
+        };
+        self.game.roles().zip(touches).map(made).collect()
+    }
+
     /// The move of a role that a text means: notation, KIF or `#n`.
     pub(crate) fn read_move(
         &self,

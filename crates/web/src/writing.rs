@@ -75,6 +75,15 @@ impl Finding {
             let text = label.text.clone();
             FindingLabel { from, to, text }
         };
+        let edit = |edit: &agon_gdl::Edit| {
+            let (from, to) = range(edit.span);
+            let text = edit.text.clone();
+            FindingEdit { from, to, text }
+        };
+        let fix = |fix: &agon_gdl::Fix| FindingFix {
+            title: fix.title.clone(),
+            edits: fix.edits.iter().map(edit).collect(),
+        };
         Finding {
             severity: diagnostic.severity,
             kind: diagnostic.kind.name().to_owned(),
@@ -85,7 +94,7 @@ impl Finding {
             from,
             to,
             labels: diagnostic.labels.iter().map(label).collect(),
-            fixes: Vec::new(),
+            fixes: diagnostic.fixes.iter().map(fix).collect(),
         }
     }
 

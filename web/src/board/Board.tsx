@@ -51,6 +51,9 @@ export function Board(props: BoardProps) {
   const [focus, setFocus] = useState(0);
   const [drag, setDrag] = useState<{ cell: number; dx: number; dy: number } | null>(null);
   const press = useRef<{ cell: number; x: number; y: number; wasSelected: boolean } | null>(null);
+  // Arrow keys walk over the board for people who came by keyboard; after a click they step through the match.
+  const isPointed = useRef(false);
+  const pointedAt = useRef(-Infinity);
   const svg = useRef<SVGSVGElement>(null);
   const key = moves.map((move) => move.id).join(" ");
   // A new state begins with nothing picked.
@@ -74,6 +77,8 @@ export function Board(props: BoardProps) {
     return element && svg.current?.contains(element) ? Number(element.getAttribute("data-cell")) : null;
   };
   const onPointerDown = (event: PointerEvent) => {
+    isPointed.current = true;
+    pointedAt.current = event.timeStamp;
     if (event.button !== 0 || moves.length === 0) return;
     const cell = cellAt(event);
     if (cell === null) return;
@@ -105,7 +110,7 @@ export function Board(props: BoardProps) {
     activate(cell);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const direction = arrowKeys[event.key];
+    const direction = isPointed.current ? undefined : arrowKeys[event.key];
     if (direction) {
       event.preventDefault();
       const next = neighbour(geometry.spots, focus, direction);
@@ -130,7 +135,10 @@ export function Board(props: BoardProps) {
           "aria-label": cellText(layout, byCell.get(cell) ?? [], cell, shown, picking),
           "aria-pressed": picking.selected === cell,
           "aria-disabled": !shown.sources.has(cell) && !shown.targets.has(cell),
-          onFocus: () => setFocus(cell),
+          onFocus: (event: FocusEvent) => {
+            isPointed.current = event.timeStamp - pointedAt.current < 300;
+            setFocus(cell);
+          },
         }
       : {};
 
@@ -141,6 +149,7 @@ export function Board(props: BoardProps) {
         viewBox={view}
         role={isPicture ? "img" : "group"}
         aria-label={props.title}
+        style={isPicture ? undefined : { maxWidth: `${((geometry.width / UNIT) * 8.5).toFixed(1)}rem` }}
         class={interactive && moves.length > 0 ? "board-svg active" : "board-svg"}
         onPointerDown={interactive ? onPointerDown : undefined}
         onPointerMove={interactive ? onPointerMove : undefined}
@@ -159,7 +168,7 @@ export function Board(props: BoardProps) {
             <g key={spot.cell} data-cell={spot.cell} data-name={cell.name} class={classes.join(" ")} {...cellProps(spot.cell)}>
               <CellShape geometry={geometry} x={spot.x} y={spot.y} />
               {shown.targets.has(spot.cell) && interactive && (
-                <Target x={spot.x} y={spot.y} isFilled={byCell.has(spot.cell)} />
+                <Target x={spot.x} y={spot.y} isFilled={byCell.has(spot.cell)} isFaint={shown.targets.size > 14} />
               )}
             </g>
           );
@@ -242,7 +251,7 @@ function Frames({ geometry, isPicture }: { geometry: Geometry; isPicture: boolea
             <rect x={frame.x - 5} y={frame.y - 5} width={frame.width + 10} height={frame.height + 10} rx="10" />
           )}
           {frame.title !== null && !isPicture && (
-            <text class="part-title" x={frame.x + frame.width / 2} y={frame.y - 20}>
+            <text class="part-title" font-size={geometry.font} x={frame.x + frame.width / 2} y={frame.y - geometry.font / 2 - 4}>
               {frame.title}
             </text>
           )}
@@ -257,8 +266,8 @@ function CellShape({ geometry, x, y }: { geometry: Geometry; x: number; y: numbe
   return <rect class="ground" x={x - UNIT / 2} y={y - UNIT / 2} width={UNIT} height={UNIT} />;
 }
 
-function Target({ x, y, isFilled }: { x: number; y: number; isFilled: boolean }) {
-  return <circle class="target" cx={x} cy={y} r={isFilled ? 43 : 13} data-filled={isFilled} />;
+function Target({ x, y, isFilled, isFaint }: { x: number; y: number; isFilled: boolean; isFaint: boolean }) {
+  return <circle class={isFaint ? "target faint" : "target"} cx={x} cy={y} r={isFilled ? 43 : isFaint ? 8 : 13} data-filled={isFilled} />;
 }
 
 function PlacedPiece(props: { piece: Piece; geometry: Geometry; colors: RoleColor[]; offset: { dx: number; dy: number } | null }) {
@@ -304,7 +313,7 @@ export function LookDrawing({ piece, colors }: { piece: Piece; colors: RoleColor
 
 function Labels({ geometry }: { geometry: Geometry }) {
   return (
-    <g class="labels" aria-hidden="true">
+    <g class="labels" aria-hidden="true" font-size={geometry.font}>
       {geometry.labels.map((label, idx) => (
         <text key={idx} x={label.x} y={label.y}>
           {label.text}
@@ -323,7 +332,7 @@ function Arrows({ arrows, geometry }: { arrows: Arrow[]; geometry: Geometry }) {
         if (!to) return null;
         const opacity = 0.25 + 0.6 * arrow.weight;
         if (!from || from === to) {
-          return <circle key={idx} cx={to.x} cy={to.y} r={40} class="arrow-ring" stroke-width={5 + 9 * arrow.weight} opacity={opacity} />;
+          return <circle key={idx} cx={to.x} cy={to.y} r={40} class="arrow-ring" stroke-width={4 + 6 * arrow.weight} opacity={opacity} />;
         }
         const length = Math.hypot(to.x - from.x, to.y - from.y);
         const ux = (to.x - from.x) / length;

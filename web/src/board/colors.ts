@@ -1,11 +1,13 @@
 // Colours of roles. They are those of Okabe and Ito (2008), which people with any kind of colour vision can tell apart;
 // a role that is called by a colour gets that one.
 
-import type { Paint } from "./pieces";
+import type { Paint, PieceName } from "./pieces";
 
 export interface RoleColor extends Paint {
   /** A colour for bars and lines that is readable on the page in both themes. */
   name: string;
+  /** What stands for the role: its mark where it is called by one, otherwise a disc. */
+  shape: PieceName;
 }
 
 const named: Record<string, [fill: string, line: string]> = {
@@ -59,8 +61,13 @@ export function roleColors(roles: string[]): RoleColor[] {
   let next = 0;
   return own.map((name, idx) => {
     const color = name ?? free[next++ % free.length]!;
-    return { ...paintOf(color), name: color, sign: signOf(color, idx, roles.length) };
+    return { ...paintOf(color), name: color, shape: shapeOf(roles[idx]!), sign: signOf(color, idx, roles.length) };
   });
+}
+
+function shapeOf(role: string): PieceName {
+  if (/^x(_?player)?$/i.test(role)) return "cross";
+  return /^o(_?player)?$/i.test(role) ? "nought" : "disc";
 }
 
 /** Signs are for colours only; black and white differ enough. */

@@ -5,10 +5,11 @@ import type { Layout, Move, Piece } from "../types";
 
 /** Units of the drawing per cell. */
 export const UNIT = 100;
-/** Room for the names of columns and rows. */
+/** Room for the names of columns and rows, and their size, on a board of about eight columns. */
 const MARGIN = 46;
 const TITLE = 40;
 const GAP = 70;
+const FONT = 26;
 
 export interface Spot {
   cell: number;
@@ -38,6 +39,8 @@ export interface Geometry {
   labels: PlacedLabel[];
   frames: Frame[];
   isHex: boolean;
+  /** The size of labels: they look the same on small and on large boards. */
+  font: number;
 }
 
 export function geometryOf(source: Layout, isFlipped = false): Geometry {
@@ -45,8 +48,10 @@ export function geometryOf(source: Layout, isFlipped = false): Geometry {
   const isHex = layout.kind === "hex";
   const parts = layout.parts;
   const columns = columnsOf(layout);
+  const scale = Math.min(2, Math.max(0.45, Math.max(layout.width, layout.height) / (columns === null ? 8.5 : 12)));
+  const margin = MARGIN * scale;
   const hasTitles = parts.some((part) => part.title !== null) && parts.length > 1;
-  const top = hasTitles ? TITLE : 0;
+  const top = hasTitles ? TITLE * scale + 6 : 0;
   const cellWidth = Math.max(...parts.map((part) => part.width), 1) * UNIT;
   const cellHeight = Math.max(...parts.map((part) => part.height), 1) * UNIT;
   const frames: Frame[] = parts.map((part, idx) => {
@@ -54,7 +59,7 @@ export function geometryOf(source: Layout, isFlipped = false): Geometry {
     const [column, row] = place as [number, number];
     return {
       title: hasTitles ? part.title : null,
-      x: MARGIN + column * (cellWidth + GAP),
+      x: margin + column * (cellWidth + GAP),
       y: top + row * (cellHeight + GAP + top) + (hasTitles ? 0 : 6),
       width: part.width * UNIT,
       height: part.height * UNIT,
@@ -69,10 +74,10 @@ export function geometryOf(source: Layout, isFlipped = false): Geometry {
       y: frame.y + (cell.y - part.y + 0.5) * UNIT,
     };
   });
-  const labels = parts.flatMap((part, idx) => partLabels(layout, idx, frames[idx]!, spots, part.columns.length > 0));
+  const labels = parts.flatMap((_, idx) => partLabels(layout, idx, frames[idx]!, spots, scale));
   const right = Math.max(...frames.map((frame) => frame.x + frame.width), ...spots.map((spot) => spot.x + UNIT / 2));
   const bottom = Math.max(...frames.map((frame) => frame.y + frame.height), ...spots.map((spot) => spot.y + UNIT / 2));
-  return { width: right + 10, height: bottom + MARGIN, spots, labels, frames, isHex };
+  return { width: right + 10, height: bottom + margin, spots, labels, frames, isHex, font: FONT * scale };
 }
 
 /** Every board seen from the other side. */
@@ -109,27 +114,26 @@ function gridPlace(layout: Layout, idx: number): [number, number] {
   ];
 }
 
-function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], hasColumns: boolean): PlacedLabel[] {
+function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], scale: number): PlacedLabel[] {
   const part = layout.parts[idx]!;
   const isHex = layout.kind === "hex";
   // The rows of a hexagonal board are shifted, so their names are beside their first cell.
   const rowX = (at: number) => {
-    if (!isHex) return frame.x - 22;
+    if (!isHex) return frame.x - 22 * scale - 3;
     const inRow = layout.cells
       .map((cell, cellIdx) => ({ cell, spot: spots[cellIdx]! }))
       .filter(({ cell }) => cell.part === idx && Math.abs(cell.y + 0.5 - at) < 0.01);
-    return Math.min(...inRow.map(({ spot }) => spot.x), frame.x + frame.width) - UNIT / 2 - 16;
+    return Math.min(...inRow.map(({ spot }) => spot.x), frame.x + frame.width) - UNIT / 2 - 16 * scale;
   };
   const rows = part.rows.map((label) => ({
     text: label.text,
     x: rowX(label.at),
     y: frame.y + (label.at - part.y) * UNIT,
   }));
-  if (!hasColumns) return rows;
   const columns = part.columns.map((label) => ({
     text: label.text,
     x: frame.x + (label.at - part.x) * UNIT,
-    y: isHex ? frame.y - 6 : frame.y + frame.height + 24,
+    y: isHex ? frame.y - 6 : frame.y + frame.height + 22 * scale + 4,
   }));
   return [...rows, ...columns];
 }

@@ -64,7 +64,7 @@ export function Editor({ text, onChange, onReady }: Props) {
           gdl(),
           hover,
           theme,
-          EditorView.contentAttributes.of({ "aria-label": "Rules of the game in GDL; Escape, then Tab, leaves the editor", spellcheck: "false" }),
+          EditorView.contentAttributes.of({ tabindex: "0", "aria-label": "Rules of the game in GDL; Escape, then Tab, leaves the editor", spellcheck: "false" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) onChange(update.state.doc.toString());
           }),

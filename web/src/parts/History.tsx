@@ -86,7 +86,7 @@ export function useArrowKeys(back: () => void, forth: () => void) {
     const act = (event: KeyboardEvent) => {
       const target = event.target as Element | null;
       if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
-      if (target?.closest("input, textarea, select, [contenteditable], [role=tablist], .board-svg")) return;
+      if (target?.closest("input, textarea, select, [contenteditable], [role=tablist]")) return;
       if (event.key === "ArrowLeft") back();
       if (event.key === "ArrowRight") forth();
     };

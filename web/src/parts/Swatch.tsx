@@ -6,7 +6,7 @@ import { Piece } from "../board/pieces";
 export function Swatch({ color }: { color: RoleColor }) {
   return (
     <svg class="swatch" viewBox="8 8 84 84" aria-hidden="true">
-      <Piece name="disc" paint={color} />
+      <Piece name={color.shape} paint={color} />
     </svg>
   );
 }

@@ -144,6 +144,9 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
     <div class="page">
       <div class="row between match-head">
         <h1>{shown.title}</h1>
+        <div class="status" role="status">
+          <PositionText state={state} mine={mine} roles={roles} ending={atEnd ? shown.ending : null} />
+        </div>
         <div class="row">
           {history.length > 0 && (
             <button type="button" class="button icon-button" aria-label={isPlaying ? "Pause" : "Replay"} title={isPlaying ? "Pause" : "Replay"} onClick={() => {
@@ -162,9 +165,6 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
             <Icon name="branch" /> Play from here
           </button>
         </div>
-      </div>
-      <div class="status" role="status">
-        <PositionText state={state} mine={mine} roles={roles} ending={atEnd ? shown.ending : null} />
       </div>
       {shown.problem && <div class="note warn">{shown.problem}</div>}
       {(fault ?? error) && (

@@ -15,7 +15,7 @@ import { ValueGraph } from "../parts/ValueGraph";
 import { copyText } from "../parts/export";
 import { useLatest } from "../parts/load";
 import { isSoundOn, knock, setSound } from "../parts/sound";
-import { roleColors, type RoleColor } from "../board/colors";
+import { roleColors } from "../board/colors";
 import { pack } from "../link";
 import { go, href } from "../route";
 import { keepTokens, tokensOf, tokenText, type Tokens } from "../storage";
@@ -55,6 +55,11 @@ export function MatchView({ id, seat }: { id: string; seat: string | null }) {
   }
   if (!live.match) return <p class="page muted">Loading the match …</p>;
   return <Playing key={id} live={live} match={live.match} tokens={tokens} />;
+}
+
+interface Note {
+  text: string;
+  isBad: boolean;
 }
 
 interface Live {
@@ -134,7 +139,7 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   const colors = useMemo(() => roleColors(match.roles.map((role) => role.name)), [match.game, match.roles.length]);
   const [cursor, setCursor] = useState<number | null>(null);
   const past = usePast(match, live.token, cursor);
-  const [note, setNote] = useState<{ text: string; isBad: boolean } | null>(null);
+  const [note, setNote] = useState<Note | null>(null);
   const [hint, setHint] = useState<{ step: number; report: Report; move: Move } | null>(null);
   const [tab, setTab] = useState(match.you.length > 0 ? "moves" : "search");
   const [analysis, setAnalysis] = useState<Report | null>(null);
@@ -197,14 +202,9 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
     <div class="page">
       <div class="row between match-head">
         <h1>{match.title}</h1>
+        <Status match={match} mine={mine} isLive={isLive} onLive={() => setCursor(null)} note={note} />
         <MatchButtons match={match} live={live} act={act} mine={mine} onHint={askHint} step={step} jointMoves={jointMoves} />
       </div>
-      <Status match={match} mine={mine} isLive={isLive} onLive={() => setCursor(null)} colors={colors} />
-      {note && (
-        <div class={note.isBad ? "note bad" : "note"} role={note.isBad ? "alert" : "status"}>
-          {note.text}
-        </div>
-      )}
       <p class="visually-hidden" aria-live="polite">
         {lastText(match)}
       </p>
@@ -365,7 +365,7 @@ function seatLines(match: Match, isLive: boolean): SeatLine[] {
   }));
 }
 
-function Status(props: { match: Match; mine: number | null; isLive: boolean; onLive: () => void; colors: RoleColor[] }) {
+function Status(props: { match: Match; mine: number | null; isLive: boolean; onLive: () => void; note: Note | null }) {
   const { match, mine } = props;
   const left = useCountdown(match.deadline);
   if (!props.isLive) {
@@ -384,6 +384,7 @@ function Status(props: { match: Match; mine: number | null; isLive: boolean; onL
     return (
       <div class="status ending" role="status">
         <strong>{head}.</strong> <span>{match.ending.text}</span>
+        <NoteText note={props.note} />
       </div>
     );
   }
@@ -401,8 +402,18 @@ function Status(props: { match: Match; mine: number | null; isLive: boolean; onL
   return (
     <div class={mine !== null ? "status yours" : "status"} role="status">
       <span>{text}</span>
+      <NoteText note={props.note} />
       {left !== null && mine !== null && <b class={left < 10 ? "clock low" : "clock"}>{left} s</b>}
     </div>
+  );
+}
+
+function NoteText({ note }: { note: Note | null }) {
+  if (!note) return null;
+  return (
+    <span class={note.isBad ? "status-note bad" : "status-note"} role={note.isBad ? "alert" : undefined}>
+      {note.text}
+    </span>
   );
 }
 

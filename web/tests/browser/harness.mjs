@@ -1,6 +1,7 @@
 // Starts `agon web` and Chromium for a test file, and has what all tests do with them.
 //
-// AGON is the binary (default: target/release/agon), CHROMIUM the browser (default: /usr/bin/chromium).
+// AGON is the binary (default: target/release/agon), CHROMIUM the browser (default: /usr/bin/chromium). With PAGES, a folder, the
+// pages come from there instead of from the binary, so that they can be tried without building it again.
 
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -75,6 +76,7 @@ async function untilUp(url, server, output) {
 /** A page that fails the test if a script fails or the policy of the server forbids something. */
 export async function open(session, path = "", options = {}) {
   const context = await session.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce", ...options });
+  if (process.env.PAGES) await context.route((url) => !url.pathname.startsWith("/api/"), servePages);
   const page = await context.newPage();
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(error.message));
@@ -85,6 +87,11 @@ export async function open(session, path = "", options = {}) {
   page.setDefaultTimeout(20_000);
   await page.goto(session.url + path);
   return page;
+}
+
+async function servePages(route) {
+  const { pathname } = new URL(route.request().url());
+  await route.fulfill({ path: join(process.env.PAGES, pathname === "/" ? "index.html" : pathname) });
 }
 
 /** Sets up a match on the page: who sits where, by the names of the roles. */

@@ -10,7 +10,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Sent, Shared, check_length, work};
+use super::{Answer, Sent, Shared, check_length, heavy_work, work};
 use crate::error::ApiError;
 use crate::jobs::Job;
 use crate::library::{Entry, Upload};
@@ -123,6 +123,7 @@ impl Search {
             };
             let bot = bot.get_or_insert_with(|| self.preset.bot(&self.entry.game, 1));
             let task = Task {
+                shown: Default::default(),
                 entry: &self.entry,
                 state: &self.state,
                 role: self.role,
@@ -211,7 +212,7 @@ pub(crate) async fn examine(
     Sent(wanted): Sent<Examined>,
 ) -> Answer<Started> {
     check_length(wanted.rules.as_deref().unwrap_or_default())?;
-    work(&service, move |service| {
+    heavy_work(&service, move |service| {
         let entry = match (wanted.rules, wanted.game) {
             (Some(rules), _) => service.library.upload(&Upload {
                 name: None,

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Sent, Shared, check_length, work};
+use super::{Answer, Sent, Shared, check_length, heavy_work, work};
 use crate::layout::Layout;
 use crate::library::{Entry, Summary, Upload};
 use crate::scene::Piece;
@@ -93,7 +93,7 @@ pub(crate) struct Uploaded {
 
 pub(crate) async fn upload(State(service): Shared, Sent(sent): Sent<Uploaded>) -> Answer<Info> {
     check_length(&sent.rules)?;
-    work(&service, move |service| {
+    heavy_work(&service, move |service| {
         let upload = Upload {
             name: sent.name,
             rules: sent.rules,

@@ -12,7 +12,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
 use super::analyses::Empty;
-use super::{Answer, MOST_BODY, MOST_RULES, Sent, Shared, aside, work};
+use super::{Answer, MOST_BODY, MOST_RULES, Sent, Shared, aside, heavy_work, work};
 use crate::error::ApiError;
 use crate::host::{StoreSummary, StoreView};
 use crate::live::{News, Wire, stream};
@@ -37,8 +37,6 @@ struct LimitsView {
     clock: f64,
     rules_bytes: usize,
     record_bytes: usize,
-    tree_megabytes: u32,
-    memory_megabytes: usize,
 }
 
 #[derive(Serialize)]
@@ -66,8 +64,6 @@ pub(crate) async fn server(State(service): Shared) -> Json<ServerView> {
             clock: config.longest_clock,
             rules_bytes: MOST_RULES,
             record_bytes: MOST_BODY,
-            tree_megabytes: config.tree_megabytes,
-            memory_megabytes: config.memory_megabytes(),
         },
         player: service
             .own_player
@@ -113,6 +109,7 @@ pub(crate) struct Address {
 pub(crate) struct Ping {
     status: String,
     name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
@@ -221,7 +218,7 @@ pub(crate) async fn start(State(service): Shared, Sent(sent): Sent<Tournament>) 
         let message = "tournaments are started only on a server that is on loopback";
         return Err(ApiError::forbidden("not-allowed", message));
     }
-    work(&service, move |service| {
+    heavy_work(&service, move |service| {
         let check = |url: &str| service.check_url(url);
         service
             .host

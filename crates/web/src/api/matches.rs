@@ -13,12 +13,13 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Sent, Shared, aside, token, work};
+use crate::ending::EndingView;
 use crate::error::ApiError;
 use crate::ids::is_same;
 use crate::layout::Layout;
 use crate::library::Role;
 use crate::live::stream;
-use crate::play::{EndingView, Inner, Match, MatchSetup, Step};
+use crate::play::{Inner, Match, MatchSetup, Step};
 use crate::queue::NoTurn;
 use crate::seat::preset;
 use crate::service::Service;
@@ -76,6 +77,7 @@ struct Row {
     game: String,
     title: String,
     players: Vec<String>,
+    roles: Vec<Role>,
     status: &'static str,
     step: usize,
     goals: Option<Vec<Option<u8>>>,
@@ -101,6 +103,7 @@ pub(crate) async fn list(State(service): Shared) -> Answer<List> {
                 game: row.game,
                 title: row.title,
                 players: row.players,
+                roles: row.roles,
                 status,
                 step,
                 goals: row.goals,
@@ -121,23 +124,21 @@ struct Asker {
 }
 
 impl Asker {
-    fn new(of_match: &Match, token: Option<&str>) -> Asker {
-        let Some(token) = token else {
-            return Asker {
-                roles: Vec::new(),
-                is_owner: false,
-            };
-        };
-        let is_own =
-            |known: &Option<String>| known.as_ref().is_some_and(|known| is_same(known, token));
-        let is_owner = is_same(&of_match.owner, token);
+    /// A browser may hold several tokens of a match; they come with commas between them.
+    fn new(of_match: &Match, tokens: Option<&str>) -> Asker {
+        let tokens: Vec<&str> = tokens
+            .unwrap_or_default()
+            .split(',')
+            .map(str::trim)
+            .collect();
+        let holds = |known: &String| tokens.iter().any(|token| is_same(known, token));
         let roles = of_match.tokens.iter().enumerate();
         Asker {
             roles: roles
-                .filter(|(_, known)| is_own(known))
+                .filter(|(_, known)| known.as_ref().is_some_and(holds))
                 .map(|(role, _)| role)
                 .collect(),
-            is_owner,
+            is_owner: holds(&of_match.owner),
         }
     }
 
@@ -532,6 +533,7 @@ fn search_hint(
         })?;
     let mut bot = preset.bot(&entry.game, of_match.seed);
     let task = Task {
+        shown: Default::default(),
         entry,
         state: &state,
         role,

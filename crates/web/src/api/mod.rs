@@ -19,6 +19,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 use crate::guard::guard;
@@ -117,12 +118,28 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Sent<T> {
     }
 }
 
-/// Runs what takes time on another thread. At most a few of them at once, so that nobody takes all cores.
+/// Runs what takes a moment on another thread. At most a few of them at once, so that nobody takes all cores.
 async fn work<T: Serialize + Send + 'static>(
     service: &Arc<Service>,
     task: impl FnOnce(&Arc<Service>) -> Result<T, ApiError> + Send + 'static,
 ) -> Answer<T> {
-    let permit = tokio::time::timeout(PATIENCE, Arc::clone(&service.work).acquire_owned()).await;
+    in_turn(service, Arc::clone(&service.work), task).await
+}
+
+/// Runs what may take many seconds on another thread, such as compiling the rules of somebody.
+async fn heavy_work<T: Serialize + Send + 'static>(
+    service: &Arc<Service>,
+    task: impl FnOnce(&Arc<Service>) -> Result<T, ApiError> + Send + 'static,
+) -> Answer<T> {
+    in_turn(service, Arc::clone(&service.heavy_work), task).await
+}
+
+async fn in_turn<T: Serialize + Send + 'static>(
+    service: &Arc<Service>,
+    turns: Arc<Semaphore>,
+    task: impl FnOnce(&Arc<Service>) -> Result<T, ApiError> + Send + 'static,
+) -> Answer<T> {
+    let permit = tokio::time::timeout(PATIENCE, turns.acquire_owned()).await;
     let permit = permit
         .ok()
         .and_then(Result::ok)

@@ -6,11 +6,11 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use super::matches::{StepView, ThoughtView};
-use super::{Answer, Sent, Shared, check_length, work};
+use super::{Answer, Sent, Shared, check_length, heavy_work};
+use crate::ending::EndingView;
 use crate::error::ApiError;
 use crate::layout::Layout;
 use crate::library::{Role, Upload};
-use crate::play::EndingView;
 
 #[derive(Deserialize)]
 pub(crate) struct Opened {
@@ -40,7 +40,7 @@ pub(crate) struct Replay {
 }
 
 pub(crate) async fn open(State(service): Shared, Sent(sent): Sent<Opened>) -> Answer<Replay> {
-    work(&service, move |service| {
+    heavy_work(&service, move |service| {
         let record = sent.record;
         let details = record.agon.as_ref();
         let written = details.and_then(|details| details.rules.clone());

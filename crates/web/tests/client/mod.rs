@@ -16,35 +16,35 @@ use agon_web::{Analysis, AnalysisFinding, Config, Finding, Hooks, Server};
 use serde_json::{Value, json};
 
 /// How long a test waits for something that must happen, on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server with a data folder of its own.
-pub struct Site {
-    pub server: Option<Server>,
-    pub address: SocketAddr,
-    pub data: PathBuf,
+pub(crate) struct Site {
+    pub(crate) server: Option<Server>,
+    pub(crate) address: SocketAddr,
+    pub(crate) data: PathBuf,
 }
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     /// The kind of an error.
-    pub fn kind(&self) -> String {
+    pub(crate) fn kind(&self) -> String {
         self.json()["error"]["kind"]
             .as_str()
             .unwrap_or_default()
@@ -81,7 +81,7 @@ fn analyse(title: &str, game: &Arc<Game>, _: Option<&About>, _: f64) -> Result<A
     })
 }
 
-pub const HOOKS: Hooks = Hooks {
+pub(crate) const HOOKS: Hooks = Hooks {
     check,
     technique,
     analyse,
@@ -95,15 +95,15 @@ fn new_folder() -> PathBuf {
 }
 
 impl Site {
-    pub fn new() -> Site {
+    pub(crate) fn new() -> Site {
         Site::with(|_| {})
     }
 
-    pub fn with(change: impl FnOnce(&mut Config)) -> Site {
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Site {
         Site::at(new_folder(), change)
     }
 
-    pub fn at(data: PathBuf, change: impl FnOnce(&mut Config)) -> Site {
+    pub(crate) fn at(data: PathBuf, change: impl FnOnce(&mut Config)) -> Site {
         let mut config = Config::new(([127, 0, 0, 1], 0).into(), data.clone());
         change(&mut config);
         let server = Server::start(config, HOOKS).expect("the server starts");
@@ -115,13 +115,13 @@ impl Site {
     }
 
     /// Stops the server and starts another one with the same data.
-    pub fn restart(mut self) -> Site {
+    pub(crate) fn restart(mut self) -> Site {
         drop(self.server.take());
         let data = std::mem::take(&mut self.data);
         Site::at(data, |_| {})
     }
 
-    pub fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).expect("the server listens");
         stream
             .set_read_timeout(Some(PATIENCE))
@@ -130,14 +130,14 @@ impl Site {
     }
 
     /// Sends a request as it is, and reads the answer.
-    pub fn raw(&self, request: &[u8]) -> Answer {
+    pub(crate) fn raw(&self, request: &[u8]) -> Answer {
         let mut stream = self.connect();
         // A server that refuses a long body may close before it has read all of it.
         let _ = stream.write_all(request);
         read_answer(stream)
     }
 
-    pub fn request(
+    pub(crate) fn request(
         &self,
         method: &str,
         path: &str,
@@ -165,20 +165,20 @@ impl Site {
         self.raw(&bytes)
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.request("GET", path, &[], b"")
     }
 
-    pub fn get_as(&self, path: &str, token: &str) -> Value {
+    pub(crate) fn get_as(&self, path: &str, token: &str) -> Value {
         self.request("GET", path, &[("Agon-Token", token)], b"")
             .json()
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.request("POST", path, &[], body.to_string().as_bytes())
     }
 
-    pub fn post_as(&self, path: &str, token: &str, body: &Value) -> Answer {
+    pub(crate) fn post_as(&self, path: &str, token: &str, body: &Value) -> Answer {
         self.request(
             "POST",
             path,
@@ -188,7 +188,7 @@ impl Site {
     }
 
     /// Opens a stream of events.
-    pub fn listen(&self, path: &str) -> Events {
+    pub(crate) fn listen(&self, path: &str) -> Events {
         let mut stream = self.connect();
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
         stream
@@ -198,7 +198,7 @@ impl Site {
     }
 
     /// Starts a match.
-    pub fn play(&self, setup: &Value) -> Table {
+    pub(crate) fn play(&self, setup: &Value) -> Table {
         let answer = self.post("/api/matches", setup);
         assert_eq!(answer.status, 200, "{}", answer.text());
         let made = answer.json();
@@ -212,12 +212,17 @@ impl Site {
     }
 
     /// The match as the holder of a token sees it.
-    pub fn look(&self, table: &Table, token: &str) -> Value {
+    pub(crate) fn look(&self, table: &Table, token: &str) -> Value {
         self.get_as(&format!("/api/matches/{}", table.id), token)
     }
 
     /// Waits until a match is as it should be.
-    pub fn wait_for(&self, table: &Table, token: &str, is_right: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn wait_for(
+        &self,
+        table: &Table,
+        token: &str,
+        is_right: impl Fn(&Value) -> bool,
+    ) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
             let seen = self.look(table, token);
@@ -230,7 +235,7 @@ impl Site {
     }
 
     /// Makes a move.
-    pub fn make_move(&self, table: &Table, role: usize, text: &str) -> Answer {
+    pub(crate) fn make_move(&self, table: &Table, role: usize, text: &str) -> Answer {
         let path = format!("/api/matches/{}/move", table.id);
         self.post_as(
             &path,
@@ -250,13 +255,13 @@ impl Drop for Site {
 }
 
 /// The ids of a match.
-pub struct Table {
-    pub id: String,
-    pub owner: String,
-    pub tokens: Vec<String>,
+pub(crate) struct Table {
+    pub(crate) id: String,
+    pub(crate) owner: String,
+    pub(crate) tokens: Vec<String>,
 }
 
-pub fn read_answer(stream: TcpStream) -> Answer {
+pub(crate) fn read_answer(stream: TcpStream) -> Answer {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     loop {
@@ -308,11 +313,11 @@ fn read_chunks(reader: &mut impl BufRead) -> Vec<u8> {
 }
 
 /// A stream of events.
-pub struct Events(BufReader<TcpStream>);
+pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
     /// The next event with its data.
-    pub fn next(&mut self) -> (String, Value) {
+    pub(crate) fn next(&mut self) -> (String, Value) {
         let mut event = String::new();
         loop {
             let mut line = String::new();
@@ -328,7 +333,7 @@ impl Events {
     }
 
     /// The data of the next event of a name.
-    pub fn wait_for(&mut self, name: &str) -> Value {
+    pub(crate) fn wait_for(&mut self, name: &str) -> Value {
         loop {
             let (event, data) = self.next();
             if event == name {
@@ -339,7 +344,7 @@ impl Events {
 }
 
 /// Seats: `person` or a preset, in the order of the roles.
-pub fn seats(names: &[&str]) -> Value {
+pub(crate) fn seats(names: &[&str]) -> Value {
     let seat = |name: &&str| match *name {
         "person" => json!({"kind": "person"}),
         player => json!({"kind": "bot", "player": player}),
