@@ -84,7 +84,6 @@ struct Truth {
 }
 
 struct Test {
-    game: Arc<Grounded>,
     actions: Actions,
     program: Arc<BatchProgram>,
     n_roles: usize,
@@ -96,7 +95,6 @@ impl Test {
         let n_roles = game.program().roles.len();
         let program = BatchProgram::new(game, &actions, &vec![None; n_roles], options);
         Test {
-            game: Arc::clone(game),
             actions,
             program: Arc::new(program),
             n_roles,
