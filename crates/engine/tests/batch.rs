@@ -226,7 +226,8 @@ fn follow(game: &Arc<Grounded>, options: BatchOptions, n_steps: u64, name: &str)
                 assert!(!arrays.terminated[env] && !arrays.truncated[env], "{name}");
                 assert!(rewards.iter().all(|reward| *reward == 0.0), "{name}");
                 if reset == AutoReset::Never {
-                    assert!(arrays.over[env] && arrays.steps[env] > 0, "{name}");
+                    assert!(arrays.over[env], "{name}");
+                    assert_eq!(arrays.steps[env], before.steps[env], "{name}");
                 } else {
                     (states[env], ages[env]) = (initial.clone(), 0);
                     test.check(&arrays, env, &initial, &first, &name);

@@ -71,8 +71,22 @@ unsafe impl Level for Avx2 {
 
     #[inline(always)]
     unsafe fn spread(word: u64, to: &mut [u8]) {
-        // SAFETY: any CPU supports it.
-        unsafe { Portable::spread(word, to) }
+        let eight = |bits: u64| {
+            // SAFETY: guaranteed by the caller.
+            unsafe { std::arch::x86_64::_pdep_u64(bits, 0x0101_0101_0101_0101) }.to_le_bytes()
+        };
+        let n = to.len();
+        if n < 8 {
+            to.copy_from_slice(&eight(word)[..n]);
+            return;
+        }
+        let mut first = 0;
+        while first + 8 <= n {
+            to[first..first + 8].copy_from_slice(&eight(word >> first));
+            first += 8;
+        }
+        // The last eight bytes overlap with those before.
+        to[n - 8..].copy_from_slice(&eight(word >> (n - 8)));
     }
 }
 
@@ -90,16 +104,15 @@ unsafe impl Level for Avx512 {
 
     #[inline(always)]
     unsafe fn spread(word: u64, to: &mut [u8]) {
-        use std::arch::x86_64::{_mm512_mask_storeu_epi8, _mm512_maskz_set1_epi8};
-        let places = match to.len() {
-            64.. => u64::MAX,
-            n => (1 << n) - 1,
-        };
-        // SAFETY: guaranteed by the caller; only the bytes of `to` are written.
-        unsafe {
-            let bytes = _mm512_maskz_set1_epi8(word, 1);
-            _mm512_mask_storeu_epi8(to.as_mut_ptr().cast(), places, bytes);
+        use std::arch::x86_64::{_mm512_maskz_set1_epi8, _mm512_storeu_si512};
+        if to.len() == 64 {
+            // SAFETY: guaranteed by the caller; there are 64 bytes.
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_maskz_set1_epi8(word, 1)) };
+            return;
         }
+        // Stores of a part of a vector are slow on many CPUs.
+        // SAFETY: guaranteed by the caller.
+        unsafe { Avx2::spread(word, to) }
     }
 }
 

@@ -162,7 +162,7 @@ impl Fate {
         for (lane, &env) in places.iter().enumerate() {
             let env = env as usize;
             idle |= u64::from(envs.over[env]) << lane;
-            let steps = envs.steps[env].saturating_add(1);
+            let steps = envs.steps[env].saturating_add(u32::from(!envs.over[env]));
             envs.steps[env] = steps;
             late |= u64::from(steps >= most_steps) << lane;
         }
