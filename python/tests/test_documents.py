@@ -25,8 +25,10 @@ def docstrings():
         thing = getattr(agon_ggp, name)
         found[name] = getattr(thing, "__doc__", None)
         if inspect.isclass(thing):
-            for member, value in vars(thing).items():
-                found[f"{name}.{member}"] = getattr(value, "__doc__", None)
+            for member in vars(thing):
+                value = getattr(thing, member)
+                if member not in ("__class__", "__base__"):
+                    found[f"{name}.{member}"] = getattr(value, "__doc__", None)
     for module in ("pettingzoo", "gymnasium", "openspiel"):
         if importlib.util.find_spec("pyspiel" if module == "openspiel" else module):
             imported = importlib.import_module(f"agon_ggp.{module}")
@@ -35,7 +37,7 @@ def docstrings():
 
 
 def test_there_are_examples():
-    assert {"Game", "State", "Batch", "Game.search", "play_match"} <= set(docstrings())
+    assert {"Game", "State", "Batch", "Game.load", "Game.search", "play_match"} <= set(docstrings())
 
 
 @pytest.mark.parametrize("name", docstrings())
