@@ -192,7 +192,7 @@ impl Game {
     ///
     /// >>> from agon_ggp import Game
     /// >>> Game.load("connect_four")
-    /// Game('connect_four', roles=['red', 'yellow'])
+    /// Game('connect_four', roles=['red', 'black'])
     #[staticmethod]
     #[pyo3(signature = (name))]
     fn load(py: Python<'_>, name: std::path::PathBuf) -> PyResult<Game> {
@@ -346,7 +346,7 @@ impl Game {
     /// >>> planes.shape
     /// (4, 6, 7)
     /// >>> planes.channels
-    /// ['red', 'yellow', '(control red)', '(control yellow)']
+    /// ['black', 'red', '(control red)', '(control black)']
     #[getter]
     fn planes(&self, py: Python<'_>) -> PyResult<Option<Planes>> {
         let layout = interrupt::short(py, || self.0.layout().cloned())?;

@@ -101,6 +101,9 @@ impl Function {
         role: RoleId,
     ) -> PyResult<agon_engine::MoveId> {
         let state = Bound::new(py, State::new(Arc::clone(&self.shared), state.clone()))?;
+        if let [only] = state.get().legal(role)? {
+            return Ok(*only);
+        }
         let name = &self.shared.roles[role.idx()];
         let chosen = self.function.bind(py).call1((&state, name))?;
         state.get().read_move(role, &chosen)
@@ -142,7 +145,8 @@ impl Bot for Function {
 }
 
 /// Plays a match between players, one per role: the name of a player (see `players`), the address of a player that speaks
-/// the protocol of general game playing (`"http://..."`), or a function `(state, role) -> move`.
+/// the protocol of general game playing (`"http://..."`), or a function `(state, role) -> move`. A function is called only
+/// where its role has a choice.
 ///
 /// Clocks are in seconds. With `playouts`, named players search that much instead of using the play clock, and the same
 /// seed gives the same match.

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use agon_engine::lanes::batch::{default_role, spread_bits};
+use agon_engine::lanes::batch::{forced_role, spread_bits};
 use agon_engine::{JointMove, MoveId, RoleId, State as EngineState};
 use agon_games::board::board_text;
 use agon_games::svg;
@@ -99,14 +99,11 @@ impl State {
         if !turns.in_turn {
             return Ok(None);
         }
-        let acts = |role: &RoleId| {
+        let acts = |role: RoleId| {
             let legal = facts.legal[role.idx()].first();
             legal.is_some_and(|&mv| turns.waiting[role.idx()] != Some(mv))
         };
-        let acting = roles().find(acts);
-        Ok(Some(
-            acting.unwrap_or_else(|| default_role(game, &self.state)),
-        ))
+        Ok(Some(forced_role(game, &self.state, acts)))
     }
 
     /// The role to move; otherwise an exception that names what it is needed for.

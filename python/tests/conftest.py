@@ -1,9 +1,13 @@
 """Games for the tests: built-in games of all kinds, and sheets of a corpus where there is one."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
+
+# Hypothesis would write into the current folder.
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", tempfile.mkdtemp())
 
 import agon_ggp
 

@@ -84,7 +84,6 @@ struct Truth {
 }
 
 struct Test {
-    game: Arc<Grounded>,
     actions: Actions,
     program: Arc<BatchProgram>,
     n_roles: usize,
@@ -96,7 +95,6 @@ impl Test {
         let n_roles = game.program().roles.len();
         let program = BatchProgram::new(game, &actions, &vec![None; n_roles], options);
         Test {
-            game: Arc::clone(game),
             actions,
             program: Arc::new(program),
             n_roles,
@@ -228,7 +226,8 @@ fn follow(game: &Arc<Grounded>, options: BatchOptions, n_steps: u64, name: &str)
                 assert!(!arrays.terminated[env] && !arrays.truncated[env], "{name}");
                 assert!(rewards.iter().all(|reward| *reward == 0.0), "{name}");
                 if reset == AutoReset::Never {
-                    assert!(arrays.over[env] && arrays.steps[env] > 0, "{name}");
+                    assert!(arrays.over[env], "{name}");
+                    assert_eq!(arrays.steps[env], before.steps[env], "{name}");
                 } else {
                     (states[env], ages[env]) = (initial.clone(), 0);
                     test.check(&arrays, env, &initial, &first, &name);

@@ -35,6 +35,18 @@ def _is_zero_sum(game: Game, max_steps: int) -> bool:
     return True
 
 
+class _Constants:
+    """What all states of a game share; copies of a state do not copy it."""
+
+    def __init__(self, game: Game, is_turn_based: bool):
+        self.roles = game.roles
+        self.texts = game.actions
+        self.is_turn_based = is_turn_based
+
+    def __deepcopy__(self, memo):
+        return self
+
+
 class AgonGame(pyspiel.Game):
     """A game of Agon as a game of OpenSpiel."""
 
@@ -77,7 +89,7 @@ class AgonGame(pyspiel.Game):
             max_game_length=max_game_length,
         )
         super().__init__(self.agon_type, info, {})
-        self.texts = self.agon.actions
+        self.constants = _Constants(self.agon, self.is_turn_based)
         self.initial = self.agon.initial_state()
         self.length = max_game_length
 
@@ -94,47 +106,45 @@ class AgonState(pyspiel.State):
     def __init__(self, game: AgonGame):
         super().__init__(game)
         self.position: State = game.initial
-        self.is_turn_based: bool = game.is_turn_based
-        self.roles = game.agon.roles
-        self.texts = game.texts
+        self.constants = game.constants
         self.left: int = game.length
-        self.past: list = []
+        self.past = ""
 
     def current_player(self):
         if self.is_terminal():
             return pyspiel.PlayerId.TERMINAL
-        if not self.is_turn_based:
+        if not self.constants.is_turn_based:
             return pyspiel.PlayerId.SIMULTANEOUS
-        return self.roles.index(self.position.to_move)
+        return self.constants.roles.index(self.position.to_move)
 
     def is_terminal(self):
         return self.position.is_terminal or self.left <= 0 or self._is_stuck()
 
     def _is_stuck(self):
-        return any(not self.position.legal_actions(player) for player in range(len(self.roles)))
+        return any(not self.position.legal_actions(player) for player in range(len(self.constants.roles)))
 
     def _legal_actions(self, player):
-        if self.is_terminal() or (self.is_turn_based and player != self.current_player()):
+        if self.is_terminal() or (self.constants.is_turn_based and player != self.current_player()):
             return []
         return self.position.legal_actions(player)
 
     def _apply_action(self, action):
         self.position = self.position.apply(int(action))
         self.left -= 1
-        self.past.append(int(action))
+        self.past += f"{int(action)} "
 
     def _apply_actions(self, actions):
         self.position = self.position.apply([int(action) for action in actions])
         self.left -= 1
-        self.past.append(tuple(int(action) for action in actions))
+        self.past += ",".join(str(int(action)) for action in actions) + " "
 
     def _action_to_string(self, player, action):
-        return self.texts[action]
+        return self.constants.texts[action]
 
     def returns(self):
         if not self.position.is_terminal:
-            return [0.0] * len(self.roles)
-        return [scaled(self.position.goals[role]) for role in self.roles]
+            return [0.0] * len(self.constants.roles)
+        return [scaled(self.position.goals[role]) for role in self.constants.roles]
 
     def __str__(self):
         return str(self.position)
@@ -153,7 +163,7 @@ class AgonObserver:
 
     def string_from(self, state, player):
         if self.has_recall:
-            return " ".join(str(action) for action in state.past)
+            return state.past
         return str(state.position)
 
 

@@ -13,6 +13,8 @@
 //! on how environments are divided among threads.
 
 mod draw;
+mod level;
+mod seats;
 mod spread;
 mod stepper;
 
@@ -131,9 +133,13 @@ pub struct BatchProgram {
 /// Where the legal actions of a phase are.
 struct PhaseRows {
     roles: Vec<RoleRows>,
+    /// Per role and action: the row of the choice.
+    does_of: Vec<u32>,
+    /// Whether only one role ever has a choice in this phase.
+    has_one_chooser: bool,
     /// Per word of the masks of an environment: the rows of its bits.
     masks: Vec<Vec<MaskRow>>,
-    /// The role to move if nothing else decides.
+    /// The first role that may have a choice: the role to move if nothing else decides.
     default_role: usize,
 }
 
@@ -144,8 +150,6 @@ struct RoleRows {
     does: Vec<u32>,
     /// Position of the waiting move.
     waiting: Option<usize>,
-    /// Per action: the row of the choice.
-    does_of: Vec<u32>,
 }
 
 /// A bit of a mask: the row of a legal action of a role.
@@ -171,15 +175,19 @@ impl BatchProgram {
         let n_mask_words = n_actions.div_ceil(64).max(1);
         let phases = program.phases.iter().map(|phase| {
             let roles = phase.roles.iter().zip(&actions.of_moves).zip(waiting);
+            let mut does_of = Vec::new();
             let roles: Vec<RoleRows> = roles
                 .map(|((moves, numbers), waiting)| {
-                    RoleRows::new(moves, numbers, *waiting, n_actions)
+                    does_of.extend(does_rows(moves, numbers, n_actions));
+                    RoleRows::new(moves, *waiting)
                 })
                 .collect();
             let is_choice = |moves: &RoleMoves| matches!(moves, RoleMoves::Choice(_));
             PhaseRows {
                 masks: mask_rows(&phase.roles, actions, n_mask_words, options.in_turn),
+                has_one_chooser: roles.iter().filter(|role| role.has_choice()).count() == 1,
                 roles,
+                does_of,
                 default_role: phase.roles.iter().position(is_choice).unwrap_or(0),
             }
         });
@@ -247,17 +255,11 @@ impl BatchProgram {
 }
 
 impl RoleRows {
-    fn new(
-        moves: &RoleMoves,
-        numbers: &[u32],
-        waiting: Option<MoveId>,
-        n_actions: usize,
-    ) -> RoleRows {
+    fn new(moves: &RoleMoves, waiting: Option<MoveId>) -> RoleRows {
         let mut rows = RoleRows {
             legal: Vec::new(),
             does: Vec::new(),
             waiting: None,
-            does_of: vec![NO_ROW; n_actions],
         };
         match moves {
             RoleMoves::None => {}
@@ -271,9 +273,6 @@ impl RoleRows {
                 rows.legal.extend_from_slice(&choice.leaves.legal[..n]);
                 rows.does.extend_from_slice(&choice.leaves.does[..n]);
                 rows.waiting = choice.moves.iter().position(|&mv| waiting == Some(mv));
-                for (mv, &row) in choice.moves.iter().zip(&rows.does) {
-                    rows.does_of[numbers[mv.0 as usize] as usize] = row;
-                }
             }
         }
         rows
@@ -282,6 +281,17 @@ impl RoleRows {
     fn has_choice(&self) -> bool {
         self.does.iter().any(|&row| row != NO_ROW)
     }
+}
+
+/// Per action of a role: the row of the choice.
+fn does_rows(moves: &RoleMoves, numbers: &[u32], n_actions: usize) -> Vec<u32> {
+    let mut rows = vec![NO_ROW; n_actions];
+    if let RoleMoves::Choice(choice) = moves {
+        for (mv, &row) in choice.moves.iter().zip(&choice.leaves.does) {
+            rows[numbers[mv.0 as usize] as usize] = row;
+        }
+    }
+    rows
 }
 
 /// The rows of the masks of a phase.
@@ -357,14 +367,21 @@ impl Envs<'_> {
     }
 }
 
-/// The role to move in a state in which no role has a choice and all of them wait: the first that may have a choice in
-/// this phase.
+/// The role to move in a state in which no role has a choice: the only one that may have a choice in this phase; if
+/// there are several, the first that `acts`, and if none does, the first of them.
 #[must_use]
-pub fn default_role(game: &Grounded, state: &State) -> RoleId {
+pub fn forced_role(game: &Grounded, state: &State, acts: impl Fn(RoleId) -> bool) -> RoleId {
     let program = game.lanes_program();
     let phase = &program.phases[program.marks.phase_of(state.words())];
-    let is_choice = |moves: &RoleMoves| matches!(moves, RoleMoves::Choice(_));
-    RoleId(phase.roles.iter().position(is_choice).unwrap_or(0) as u16)
+    let is_choice = |role: &RoleId| matches!(phase.roles[role.idx()], RoleMoves::Choice(_));
+    let mut may_choose = RoleId::all(phase.roles.len()).filter(is_choice);
+    match (may_choose.next(), may_choose.next()) {
+        (Some(only), None) => only,
+        (first, _) => {
+            let acting = RoleId::all(phase.roles.len()).find(|&role| acts(role));
+            acting.or(first).unwrap_or(RoleId(0))
+        }
+    }
 }
 
 /// The place of an action that is not legal: the environment in its range, and the seat.
@@ -375,24 +392,27 @@ pub fn first_illegal(
     over: &[bool],
     actions: &[i32],
 ) -> Option<(usize, usize)> {
-    let n_seats = program.n_seats();
-    let seats = actions.iter().zip(legal.chunks(program.n_mask_words));
+    let (n_seats, n_mask_words) = (program.n_seats(), program.n_mask_words);
+    let seats = actions.iter().zip(legal.chunks_exact(n_mask_words));
     let mut seats = seats.enumerate();
-    let found = seats
-        .find(|(idx, (action, legal))| !over[idx / n_seats] && allowed(legal, **action).is_none());
-    found.map(|(idx, _)| (idx / n_seats, idx % n_seats))
+    let (idx, _) = seats.find(|(idx, (action, legal))| {
+        allowed(legal, **action).is_none() && !over[idx / n_seats]
+    })?;
+    Some((idx / n_seats, idx % n_seats))
 }
 
 /// The action if it is legal; -1 stands for the only legal action.
-#[inline]
+#[inline(always)]
 fn allowed(legal: &[u64], action: i32) -> Option<usize> {
-    if action == -1 {
+    let action = action as usize;
+    if let Some(word) = legal.get(action / 64) {
+        return (word >> (action % 64) & 1 == 1).then_some(action);
+    }
+    if action == usize::MAX {
         let mut words = legal.iter().enumerate().filter(|(_, word)| **word != 0);
         let (idx, word) = words.next()?;
         let is_only = word.is_power_of_two() && words.next().is_none();
         return is_only.then(|| idx * 64 + word.trailing_zeros() as usize);
     }
-    let action = usize::try_from(action).ok()?;
-    let word = legal.get(action / 64)?;
-    (word >> (action % 64) & 1 == 1).then_some(action)
+    None
 }

@@ -4,77 +4,45 @@
 //! successors, all of them in the next phase, so that one more *play* is enough to read what the arrays need. Goals that
 //! are laid out separately are evaluated for finished matches of all groups together.
 
+#![expect(
+    unsafe_code,
+    reason = "CPU instructions are chosen at run time; the whole step is compiled once for each level"
+)]
+
 use std::sync::Arc;
 
 use super::draw::Draw;
-use super::spread::spread_by;
-use super::{AutoReset, BatchProgram, Envs, Illegal, NO_GOAL, NO_ROW, PhaseRows, allowed};
+use super::level::{Cpu, Level, dispatch};
+use super::seats::{Fate, Mask, Seats, WORDS, low_bits};
+use super::{BatchProgram, Envs, Illegal, NO_GOAL, NO_ROW, allowed};
 use crate::lanes::block::bits;
 use crate::lanes::expand::Workbench;
 use crate::lanes::program::{FIRST_BASE, GoalRow};
-use crate::lanes::transpose::{Matrix, rows_to_states, transpose_by};
-
-/// Most words of a vector.
-const WORDS: usize = 8;
-
-/// One bit per lane of a vector.
-type Mask = [u64; WORDS];
+use crate::lanes::transpose::{Matrix, transpose_by};
 
 /// Scratch memory of one thread.
 pub struct Stepper {
     program: Arc<BatchProgram>,
+    cpu: Cpu,
     bench: Workbench,
-    /// Per phase and role: the rows of choices that may be set, and whether all of them may.
+    /// The environments by phase, and where those of each phase end.
+    order: Vec<u32>,
+    ends: Vec<usize>,
+    phases: Vec<u8>,
+    /// Per phase and role: the rows of choices that may be set.
     written: Vec<Vec<Written>>,
-    /// The states and legal actions of 64 lanes.
-    states: Vec<u64>,
-    legal: Vec<u64>,
     /// Per phase: finished matches whose goals are not known yet.
-    open: Vec<Open>,
+    open: Vec<Vec<u32>>,
     /// The legal actions and the role of the initial state.
     initial_legal: Vec<u64>,
     initial_role: i8,
 }
 
-#[derive(Clone, Default)]
-struct Written {
-    rows: Vec<u32>,
-    all: bool,
-}
-
-#[derive(Clone, Default)]
-struct Open {
-    envs: Vec<u32>,
-    states: Vec<u64>,
-}
-
-/// Who can do what in the lanes of a vector.
-struct Seats {
-    /// Per role: lanes in which it is to move, or, if roles do not move in turn, in which the match goes on.
-    acting: Vec<Mask>,
-    /// Lanes in which exactly one role, this one, has a choice.
-    chooser: Vec<Mask>,
-    /// Lanes in which several roles have a choice.
-    several: Mask,
-    /// Lanes in which some role has no legal move.
-    stuck: Mask,
-    terminal: Mask,
-}
-
-/// What happened to the lanes of a block.
-#[derive(Clone, Copy)]
-struct Fate {
-    /// Lanes with an environment.
-    used: u64,
-    /// Lanes whose match had ended before.
-    idle: u64,
-    /// Lanes that end now, and those of them that are cut off.
-    ended: u64,
-    truncated: u64,
-    /// Lanes in which an illegal action was made.
-    foul: u64,
-    /// Lanes that start again.
-    reset: u64,
+/// Rows of choices that may be set.
+#[derive(Clone)]
+enum Written {
+    All,
+    Some(Vec<u32>),
 }
 
 impl Stepper {
@@ -82,13 +50,15 @@ impl Stepper {
     #[must_use]
     pub fn new(program: &Arc<BatchProgram>) -> Stepper {
         let lanes = &program.program;
-        let n_roles = lanes.n_roles;
+        let n_phases = lanes.phases.len();
         let mut stepper = Stepper {
+            cpu: Cpu::new(lanes.options.simd),
             bench: Workbench::new(lanes),
-            written: vec![vec![Written::default(); n_roles]; lanes.phases.len()],
-            states: vec![0; 64 * lanes.n_state_words],
-            legal: vec![0; 64 * program.n_legal_words()],
-            open: vec![Open::default(); lanes.phases.len()],
+            order: Vec::new(),
+            ends: vec![0; n_phases],
+            phases: Vec::new(),
+            written: vec![vec![Written::Some(Vec::new()); lanes.n_roles]; n_phases],
+            open: vec![Vec::new(); n_phases],
             initial_legal: vec![0; program.n_legal_words()],
             initial_role: 0,
             program: Arc::clone(program),
@@ -97,70 +67,49 @@ impl Stepper {
         stepper
     }
 
+    /// Reads the legal actions of the initial state.
     fn look_at_initial(&mut self) {
         let program = Arc::clone(&self.program);
         let phase = program.initial_phase;
         self.bench.load(&program.program, &program.initial, &[0]);
         let seats = self.look(&program, phase);
-        self.read_legal(&program, phase, 0, &seats);
-        self.initial_legal
-            .copy_from_slice(&self.legal[..program.n_legal_words()]);
-        self.initial_role = role_of(&program, &seats, 0, 0);
+        for (idx, word) in self.initial_legal.iter_mut().enumerate() {
+            let matrix = legal_words(&program, &self.bench, phase, 0, &seats, idx);
+            *word = matrix.0[0];
+        }
+        self.initial_role = seats.role(program.options.in_turn, 0, 0);
     }
 
     /// Puts environments into the initial state; all of them, or those that are marked.
     pub fn reset(&self, envs: &mut Envs<'_>, marked: Option<&[bool]>) {
-        for env in 0..envs.len() {
-            envs.rewards[env * self.program.n_roles()..][..self.program.n_roles()].fill(0.0);
-            (envs.terminated[env], envs.truncated[env]) = (false, false);
-            if marked.is_none_or(|marked| marked[env]) {
-                self.start(envs, env);
+        envs.rewards.fill(0.0);
+        envs.terminated.fill(false);
+        envs.truncated.fill(false);
+        let is_marked = |env: &u32| marked.is_none_or(|marked| marked[*env as usize]);
+        let places: Vec<u32> = (0..envs.len() as u32).filter(is_marked).collect();
+        for places in places.chunks(64) {
+            let (stepper, fate) = (self, Fate::all_start(places.len()));
+            for &env in places {
+                (envs.steps[env as usize], envs.over[env as usize]) = (0, false);
+                envs.roles[env as usize] = self.initial_role;
             }
+            dispatch!(self.cpu, start(stepper: &Stepper, envs: &mut Envs<'_>, places: &[u32], fate: Fate) -> ());
         }
-    }
-
-    fn start(&self, envs: &mut Envs<'_>, env: usize) {
-        self.write(
-            envs,
-            env,
-            &self.program.initial,
-            &self.initial_legal,
-            self.initial_role,
-        );
-        (envs.steps[env], envs.over[env]) = (0, false);
     }
 
     /// Reads the arrays of environments whose states have just been set. Terminal states wait for a reset. Returns the
     /// first environment in which several roles have a choice, although roles are said to move in turn.
     pub fn observe(&mut self, envs: &mut Envs<'_>) -> Option<usize> {
-        let program = Arc::clone(&self.program);
-        envs.steps.fill(0);
         envs.over.fill(false);
         envs.rewards.fill(0.0);
         envs.terminated.fill(false);
         envs.truncated.fill(false);
-        let mut conflict = None;
-        self.by_phase(&program, envs, &mut |stepper, envs, phase, batch| {
-            let lanes = &program.program;
-            stepper.bench.load(lanes, envs.states, batch);
-            let seats = stepper.look(&program, phase);
-            for (block, places) in batch.chunks(64).enumerate() {
-                let used = low_bits(places.len());
-                let over = (seats.terminal[block] | seats.stuck[block]) & used;
-                let against = conflicts(&program, &seats, block) & used & !over;
-                note(&mut conflict, places, against);
-                stepper.read_states(&program, phase, block);
-                stepper.read_legal(&program, phase, block, &seats);
-                for (lane, &env) in places.iter().enumerate() {
-                    let env = env as usize;
-                    let role = role_of(&program, &seats, block, lane);
-                    stepper.write_lane(&program, envs, env, lane, role);
-                    envs.over[env] = (over | against) >> lane & 1 == 1;
-                    envs.terminated[env] = seats.terminal[block] >> lane & 1 == 1;
-                    envs.truncated[env] = envs.over[env] && !envs.terminated[env];
-                }
-            }
-        });
+        let stepper = self;
+        let conflict = dispatch!(
+            stepper.cpu,
+            observe(stepper: &mut Stepper, envs: &mut Envs<'_>) -> Option<usize>
+        );
+        envs.steps.fill(0);
         conflict
     }
 
@@ -168,47 +117,67 @@ impl Stepper {
     /// of environments that wait for a reset are ignored. `n_draws` is the number of steps before this one. Returns the
     /// first environment in which several roles have a choice, although roles are said to move in turn.
     pub fn step(&mut self, envs: &mut Envs<'_>, actions: &[i32], n_draws: u64) -> Option<usize> {
-        let program = Arc::clone(&self.program);
-        assert_eq!(actions.len(), envs.len() * program.n_seats());
+        assert_eq!(actions.len(), envs.len() * self.program.n_seats());
         envs.rewards.fill(0.0);
         envs.terminated.fill(false);
         envs.truncated.fill(false);
-        let draw = Draw::new(!program.options.seed, n_draws);
-        let mut conflict = None;
-        self.by_phase(&program, envs, &mut |stepper, envs, phase, batch| {
-            let lanes = &program.program;
-            stepper.bench.load(lanes, envs.states, batch);
-            stepper.bench.run(lanes, &lanes.phases[phase].play);
-            let fouls = stepper.set_moves(&program, envs, phase, batch, actions, draw);
-            stepper.bench.run(lanes, &lanes.phases[phase].next);
-            stepper.bench.step(&lanes.phases[phase]);
-            let next = (phase + 1) % lanes.phases.len();
-            stepper.arrive(&program, envs, next, batch, &fouls, &mut conflict);
-        });
-        self.settle(&program, envs);
-        conflict
+        let draw = Draw::new(!self.program.options.seed, n_draws);
+        let stepper = self;
+        dispatch!(
+            stepper.cpu,
+            step(stepper: &mut Stepper, envs: &mut Envs<'_>, actions: &[i32], draw: Draw) -> Option<usize>
+        )
     }
 
-    /// Calls `see` for environments of one phase, as many as a vector has lanes.
-    fn by_phase(
-        &mut self,
-        program: &BatchProgram,
-        envs: &mut Envs<'_>,
-        see: &mut dyn FnMut(&mut Stepper, &mut Envs<'_>, usize, &[u32]),
-    ) {
-        let lanes = &program.program;
-        self.bench.sort_by_phase(lanes, envs.len(), envs.states);
-        let order = std::mem::take(&mut self.bench.order);
-        let n_lanes = self.bench.n_words * 64;
-        for phase in 0..lanes.phases.len() {
-            for batch in order[self.bench.of_phase(phase)].chunks(n_lanes) {
-                see(self, envs, phase, batch);
+    /// Groups the environments by phase.
+    #[inline(always)]
+    fn sort(&mut self, program: &BatchProgram, envs: &Envs<'_>) {
+        let (lanes, n_envs) = (&program.program, envs.len());
+        if lanes.phases.len() == 1 {
+            if self.order.len() != n_envs {
+                self.order = (0..n_envs as u32).collect();
             }
+            self.ends[0] = n_envs;
+            return;
         }
-        self.bench.order = order;
+        self.order.resize(n_envs, 0);
+        self.phases.resize(n_envs, 0);
+        let mut counts = [0_usize; 256];
+        let states = envs.states.chunks_exact(lanes.n_state_words);
+        for (state, phase) in states.zip(&mut self.phases) {
+            let found = lanes.marks.phase_of(state) as u8;
+            *phase = found;
+            counts[found as usize] += 1;
+        }
+        let mut end = 0;
+        for (phase, to) in self.ends.iter_mut().enumerate() {
+            let start = end;
+            end += counts[phase];
+            counts[phase] = start;
+            *to = end;
+        }
+        for (env, &phase) in self.phases.iter().enumerate() {
+            let place = &mut counts[phase as usize];
+            self.order[*place] = env as u32;
+            *place += 1;
+        }
+    }
+
+    /// The environments of a phase.
+    fn of_phase(&self, phase: usize) -> std::ops::Range<usize> {
+        let start = phase.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[phase]
+    }
+
+    /// Evaluates legal moves and `terminal` of a phase in all lanes, and who is to move.
+    fn look(&mut self, program: &BatchProgram, phase: usize) -> Seats {
+        let lanes = &program.program;
+        self.bench.run(lanes, &lanes.phases[phase].play);
+        Seats::new(program, phase, self.bench.rows.words(), self.bench.n_words)
     }
 
     /// Sets the rows of the moves, and returns the lanes with illegal actions.
+    #[inline(always)]
     fn set_moves(
         &mut self,
         program: &BatchProgram,
@@ -218,299 +187,105 @@ impl Stepper {
         actions: &[i32],
         draw: Draw,
     ) -> Mask {
-        let roles = &program.phases[phase].roles;
-        let acting = match program.options.in_turn {
-            true => lanes_by_role(envs, batch, roles.len()),
-            false => vec![[u64::MAX; WORDS]; roles.len()],
-        };
-        for (role, acting) in acting.iter().enumerate() {
-            self.clear_moves(&program.phases[phase], phase, role, acting, batch.len());
-        }
+        self.clear_moves(program, envs, phase, batch);
+        let (n_words, n_actions) = (self.bench.n_words, program.n_actions);
         let (n_seats, n_mask_words) = (program.n_seats(), program.n_mask_words);
+        let does_of = &program.phases[phase].does_of;
+        let (rows, written) = (self.bench.rows.words_mut(), &mut self.written[phase]);
         let mut fouls = [0; WORDS];
         for (place, &env) in batch.iter().enumerate() {
             let env = env as usize;
-            if envs.over[env] {
-                continue;
-            }
             for seat in 0..n_seats {
                 let at = env * n_seats + seat;
-                let legal = &envs.legal[at * n_mask_words..][..n_mask_words];
-                let action = allowed(legal, actions[at]).or_else(|| {
-                    let instead = draw.action(envs.first * n_seats + at, legal);
-                    allowed(legal, instead).filter(|_| program.options.illegal == Illegal::Random)
-                });
+                let legal = &envs.legal[at * n_mask_words..(at + 1) * n_mask_words];
+                let mut action = allowed(legal, actions[at]);
+                if action.is_none() && program.options.illegal == Illegal::Random {
+                    action = allowed(legal, draw.action(envs.first * n_seats + at, legal));
+                }
                 let Some(action) = action else {
-                    fouls[place / 64] |= 1 << (place % 64);
-                    // Remember who it was for the rewards.
-                    if n_seats > 1 {
-                        envs.roles[env] = seat as i8;
+                    // Nobody can act in a match that is over.
+                    if !envs.over[env] {
+                        fouls[place / 64] |= 1 << (place % 64);
+                        if n_seats > 1 {
+                            // Remember who it was for the rewards.
+                            envs.roles[env] = seat as i8;
+                        }
                     }
                     break;
                 };
-                let role = if program.options.in_turn {
-                    envs.roles[env] as usize
-                } else {
-                    seat
+                let role = match n_seats {
+                    1 => envs.roles[env] as usize,
+                    _ => seat,
                 };
-                let row = roles[role].does_of[action];
+                let row = does_of[role * n_actions + action];
                 if row != NO_ROW {
-                    let word = row as usize * self.bench.n_words + place / 64;
-                    self.bench.rows.words_mut()[word] |= 1 << (place % 64);
-                    self.written[phase][role].rows.push(row);
+                    rows[row as usize * n_words + place / 64] |= 1 << (place % 64);
+                    if let Written::Some(written) = &mut written[role] {
+                        written.push(row);
+                    }
                 }
             }
         }
         fouls
     }
 
-    /// Clears the rows of a role's choices. In lanes in which it does not act, it makes its only legal move.
+    /// Clears the rows of all choices. In lanes in which a role does not act, it makes its only legal move.
+    #[inline(always)]
     fn clear_moves(
         &mut self,
-        rows: &PhaseRows,
-        phase: usize,
-        role: usize,
-        acting: &Mask,
-        n_places: usize,
-    ) {
-        let (n_words, rows) = (self.bench.n_words, &rows.roles[role]);
-        if !rows.has_choice() {
-            return;
-        }
-        let words = self.bench.rows.words_mut();
-        let written = &mut self.written[phase][role];
-        let used = |word: usize| low_bits(n_places.saturating_sub(word * 64));
-        let is_always = (0..n_words).all(|word| used(word) & !acting[word] == 0);
-        if is_always && !written.all {
-            for row in written.rows.drain(..) {
-                words[row as usize * n_words..][..n_words].fill(0);
-            }
-            return;
-        }
-        written.rows.clear();
-        written.all = !is_always;
-        for (&legal, &does) in rows.legal.iter().zip(&rows.does) {
-            for word in 0..n_words {
-                let legal = words[legal as usize * n_words + word];
-                let only = if is_always { 0 } else { legal & !acting[word] };
-                words[does as usize * n_words + word] = only;
-            }
-        }
-    }
-
-    /// Reads the states that the lanes have arrived at.
-    fn arrive(
-        &mut self,
         program: &BatchProgram,
-        envs: &mut Envs<'_>,
+        envs: &Envs<'_>,
         phase: usize,
         batch: &[u32],
-        fouls: &Mask,
-        conflict: &mut Option<usize>,
     ) {
-        let seats = self.look(program, phase);
-        let goals = &program.program.phases[phase].goals;
-        let every_step = program.options.every_step;
-        if every_step {
-            self.bench.read_goals(&program.program, phase);
-        }
-        for (block, places) in batch.chunks(64).enumerate() {
-            let used = low_bits(places.len());
-            let mut fate = fate(program, envs, places, &seats, block, fouls[block]);
-            let against = conflicts(program, &seats, block) & used & !(fate.idle | fate.ended);
-            note(conflict, places, against);
-            fate.ended |= against;
-            fate.truncated |= against;
-            if program.options.reset == AutoReset::SameStep {
-                fate.reset |= against;
-            }
-            self.read_states(program, phase, block);
-            self.read_legal(program, phase, block, &seats);
-            for lane in bits(fate.ended) {
-                self.end(program, envs, places[lane] as usize, lane, fate);
-            }
-            let now =
-                fate.used & !fate.idle & !fate.foul & if every_step { !0 } else { fate.ended };
-            if every_step || goals.side.is_none() {
-                self.reward(program, envs, phase, block, places, now);
-            } else {
-                self.leave_open(program, phase, places, now);
-            }
-            self.write_block(program, envs, places, &seats, block, fate);
-        }
-    }
-
-    /// Notes the end of a match.
-    fn end(
-        &mut self,
-        program: &BatchProgram,
-        envs: &mut Envs<'_>,
-        env: usize,
-        lane: usize,
-        fate: Fate,
-    ) {
-        let n = program.n_state_words();
-        let is_foul = fate.foul >> lane & 1 == 1;
-        envs.truncated[env] = fate.truncated >> lane & 1 == 1;
-        envs.terminated[env] = !envs.truncated[env];
-        let finals = &mut envs.finals[env * n..(env + 1) * n];
-        if is_foul {
-            finals.copy_from_slice(&envs.states[env * n..(env + 1) * n]);
-            let rewards = &mut envs.rewards[env * program.n_roles()..][..program.n_roles()];
-            rewards.fill(program.options.rewards[NO_GOAL]);
-            rewards[envs.roles[env].max(0) as usize] = program.options.rewards[0];
-        } else {
-            finals.copy_from_slice(&self.states[lane * n..(lane + 1) * n]);
-        }
-    }
-
-    /// Writes the arrays of a block.
-    fn write_block(
-        &mut self,
-        program: &BatchProgram,
-        envs: &mut Envs<'_>,
-        places: &[u32],
-        seats: &Seats,
-        block: usize,
-        fate: Fate,
-    ) {
-        let frozen = match program.options.reset {
-            AutoReset::Never => fate.idle,
-            _ => 0,
+        let (n_words, rows) = (self.bench.n_words, &program.phases[phase]);
+        let is_always = !program.options.in_turn || rows.has_one_chooser;
+        let acting = match is_always {
+            true => Vec::new(),
+            false => lanes_by_role(envs, batch, rows.roles.len()),
         };
-        for lane in bits(fate.used & !frozen) {
-            let env = places[lane] as usize;
-            let is = |lanes: u64| lanes >> lane & 1 == 1;
-            if is(fate.reset) {
-                self.start(envs, env);
+        let words = self.bench.rows.words_mut();
+        for (role, rows) in rows.roles.iter().enumerate() {
+            if !rows.has_choice() {
                 continue;
             }
-            if is(fate.ended) {
-                envs.over[env] = true;
-                // Nobody has a legal action after the end.
-                let n = program.n_legal_words();
-                self.legal[lane * n..(lane + 1) * n].fill(0);
-            }
-            if is(fate.foul) {
-                // An illegal action changes nothing but ends the match.
-                let n = program.n_state_words();
-                self.states[lane * n..(lane + 1) * n]
-                    .copy_from_slice(&envs.states[env * n..(env + 1) * n]);
-            }
-            let role = role_of(program, seats, block, lane);
-            self.write_lane(program, envs, env, lane, role);
-        }
-    }
-
-    fn write_lane(
-        &self,
-        program: &BatchProgram,
-        envs: &mut Envs<'_>,
-        env: usize,
-        lane: usize,
-        role: i8,
-    ) {
-        let (n, n_legal) = (program.n_state_words(), program.n_legal_words());
-        let state = &self.states[lane * n..(lane + 1) * n];
-        let legal = &self.legal[lane * n_legal..(lane + 1) * n_legal];
-        self.write(envs, env, state, legal, role);
-    }
-
-    /// Writes the arrays of one environment.
-    #[inline]
-    fn write(&self, envs: &mut Envs<'_>, env: usize, state: &[u64], legal: &[u64], role: i8) {
-        let program = &*self.program;
-        let simd = program.program.options.simd;
-        envs.states[env * state.len()..][..state.len()].copy_from_slice(state);
-        envs.legal[env * legal.len()..][..legal.len()].copy_from_slice(legal);
-        envs.roles[env] = role;
-        if !envs.observation.is_empty() {
-            let n = program.n_fluents;
-            spread_by(simd, state, &mut envs.observation[env * n..(env + 1) * n]);
-        }
-        if !envs.mask.is_empty() {
-            let (n, n_seats) = (program.n_actions, program.n_seats());
-            for (seat, legal) in legal.chunks_exact(program.n_mask_words).enumerate() {
-                let at = (env * n_seats + seat) * n;
-                spread_by(simd, legal, &mut envs.mask[at..at + n]);
-            }
-        }
-    }
-
-    /// Evaluates legal moves and `terminal` of a phase in all lanes, and who is to move.
-    fn look(&mut self, program: &BatchProgram, phase: usize) -> Seats {
-        let lanes = &program.program;
-        self.bench.run(lanes, &lanes.phases[phase].play);
-        let (n_words, words) = (self.bench.n_words, self.bench.rows.words());
-        let mut terminal = [0; WORDS];
-        let row = lanes.phases[phase].terminal as usize * n_words;
-        terminal[..n_words].copy_from_slice(&words[row..row + n_words]);
-        let rows = &program.phases[phase];
-        let (mut many, mut own) = (Vec::new(), Vec::new());
-        let mut stuck = [0; WORDS];
-        for role in &rows.roles {
-            let (mut any, mut more, mut not_waiting) = ([0; WORDS], [0; WORDS], [0; WORDS]);
-            for (idx, &legal) in role.legal.iter().enumerate() {
-                let row = &words[legal as usize * n_words..][..n_words];
-                let is_waiting = role.waiting == Some(idx);
-                for (word, &on) in row.iter().enumerate() {
-                    more[word] |= any[word] & on;
-                    any[word] |= on;
-                    not_waiting[word] |= if is_waiting { 0 } else { on };
+            let written = &mut self.written[phase][role];
+            if let (true, Written::Some(some)) = (is_always, &mut *written) {
+                for row in some.drain(..) {
+                    words[row as usize * n_words..][..n_words].fill(0);
+                }
+            } else {
+                for (&legal, &does) in rows.legal.iter().zip(&rows.does) {
+                    for word in 0..n_words {
+                        let legal = words[legal as usize * n_words + word];
+                        let acting = acting.get(role).map_or(u64::MAX, |acting| acting[word]);
+                        words[does as usize * n_words + word] = legal & !acting;
+                    }
                 }
             }
-            (0..n_words).for_each(|word| stuck[word] |= !any[word]);
-            many.push(more);
-            own.push(not_waiting);
-        }
-        let (chooser, several) = choosers(&many, n_words);
-        let acting = match program.options.in_turn {
-            true => acting(&[&many, &own], rows.default_role, n_words),
-            false => vec![[u64::MAX; WORDS]; rows.roles.len()],
-        };
-        let on_going = |mask: &Mask| std::array::from_fn(|word| mask[word] & !terminal[word]);
-        Seats {
-            acting: acting.iter().map(on_going).collect(),
-            chooser: match program.options.in_turn {
-                true => acting,
-                false => chooser,
-            },
-            several,
-            stuck,
-            terminal,
+            // To list what is written is cheaper than to clear everything only if there are many rows.
+            let is_long = is_always && rows.does.len() > batch.len();
+            match (is_long, &*written) {
+                (true, Written::All) => *written = Written::Some(Vec::new()),
+                (false, Written::Some(_)) => *written = Written::All,
+                _ => {}
+            }
         }
     }
 
-    /// Reads the states of a block.
-    fn read_states(&mut self, program: &BatchProgram, phase: usize, block: usize) {
-        let (lanes, n_words) = (&program.program, self.bench.n_words);
-        let bases = &self.bench.rows.words()[FIRST_BASE as usize * n_words..];
-        rows_to_states(lanes, bases, n_words, block, &mut self.states);
-        let fixed = &lanes.phases[phase].fixed;
-        if fixed.iter().all(|word| *word == 0) {
-            return;
+    /// Notes the ends of matches, and the rewards of those that ended by an illegal action.
+    fn end(&self, program: &BatchProgram, envs: &mut Envs<'_>, places: &[u32], fate: Fate) {
+        let n_roles = program.n_roles();
+        for lane in bits(fate.ended) {
+            let env = places[lane] as usize;
+            let is_cut = fate.truncated >> lane & 1 == 1;
+            (envs.terminated[env], envs.truncated[env]) = (!is_cut, is_cut);
         }
-        for state in self.states.chunks_exact_mut(fixed.len()) {
-            let words = state.iter_mut().zip(fixed);
-            words.for_each(|(word, fixed)| *word |= fixed);
-        }
-    }
-
-    /// Reads the legal actions of a block.
-    fn read_legal(&mut self, program: &BatchProgram, phase: usize, block: usize, seats: &Seats) {
-        let (n_words, n_legal) = (self.bench.n_words, program.n_legal_words());
-        let words = self.bench.rows.words();
-        let mut matrix = Matrix([0; 64]);
-        for (idx, rows) in program.phases[phase].masks.iter().enumerate() {
-            matrix.0.fill(0);
-            for row in rows {
-                let acting = seats.acting[row.role as usize][block];
-                matrix.0[row.bit as usize] |= words[row.row as usize * n_words + block] & acting;
-            }
-            transpose_by(program.program.options.simd, &mut matrix);
-            for (lane, &word) in matrix.0.iter().enumerate() {
-                self.legal[lane * n_legal + idx] = word;
-            }
+        for lane in bits(fate.foul) {
+            let env = places[lane] as usize;
+            let rewards = &mut envs.rewards[env * n_roles..(env + 1) * n_roles];
+            rewards.fill(program.options.rewards[NO_GOAL]);
+            rewards[envs.roles[env].max(0) as usize] = program.options.rewards[0];
         }
     }
 
@@ -546,127 +321,42 @@ impl Stepper {
         }
     }
 
-    /// Leaves the goals of some lanes for later.
-    fn leave_open(&mut self, program: &BatchProgram, phase: usize, places: &[u32], lanes: u64) {
-        let n = program.n_state_words();
-        for lane in bits(lanes) {
-            let open = &mut self.open[phase];
-            open.envs.push(places[lane]);
-            open.states
-                .extend_from_slice(&self.states[lane * n..(lane + 1) * n]);
-        }
-    }
-
-    /// Evaluates the goals that were left open.
+    /// Evaluates the goals that were left open, from the last states.
     fn settle(&mut self, program: &BatchProgram, envs: &mut Envs<'_>) {
         let lanes = &program.program;
         for phase in 0..lanes.phases.len() {
             let mut open = std::mem::take(&mut self.open[phase]);
-            let places: Vec<u32> = (0..open.envs.len() as u32).collect();
-            for batch in places.chunks(self.bench.n_words * 64) {
-                self.bench.load(lanes, &open.states, batch);
+            for batch in open.chunks(self.bench.n_words * 64) {
+                self.bench.load(lanes, envs.finals, batch);
                 self.bench.run(lanes, &lanes.phases[phase].play);
                 self.bench.read_goals(lanes, phase);
                 for (block, places) in batch.chunks(64).enumerate() {
-                    let first = places[0] as usize;
-                    let to = &open.envs[first..first + places.len()];
-                    self.reward(program, envs, phase, block, to, low_bits(to.len()));
+                    let all = low_bits(places.len());
+                    self.reward(program, envs, phase, block, places, all);
                 }
             }
-            open.envs.clear();
-            open.states.clear();
+            open.clear();
             self.open[phase] = open;
         }
     }
 }
 
-/// Advances the clocks of a block, and finds out which matches end.
-fn fate(
-    program: &BatchProgram,
-    envs: &mut Envs<'_>,
-    places: &[u32],
-    seats: &Seats,
-    block: usize,
-    foul: u64,
-) -> Fate {
-    let used = low_bits(places.len());
-    let (mut idle, mut late) = (0, 0);
-    for (lane, &env) in places.iter().enumerate() {
-        let env = env as usize;
-        idle |= u64::from(envs.over[env]) << lane;
-        envs.steps[env] = envs.steps[env].saturating_add(1);
-        late |= u64::from(envs.steps[env] >= program.options.most_steps) << lane;
-    }
-    let terminal = seats.terminal[block] | foul;
-    let ended = (terminal | seats.stuck[block] | late) & used & !idle;
-    Fate {
-        used,
-        idle,
-        ended,
-        truncated: ended & !terminal,
-        foul: foul & used & !idle,
-        reset: match program.options.reset {
-            AutoReset::SameStep => ended | idle,
-            AutoReset::NextStep => idle,
-            AutoReset::Never => 0,
-        },
-    }
-}
-
-/// Lanes in which several roles have a choice although they move in turn.
-fn conflicts(program: &BatchProgram, seats: &Seats, block: usize) -> u64 {
-    match program.options.in_turn {
-        true => seats.several[block] & !seats.terminal[block],
-        false => 0,
-    }
-}
-
-fn note(conflict: &mut Option<usize>, places: &[u32], lanes: u64) {
-    if let Some(lane) = bits(lanes).next() {
-        conflict.get_or_insert(places[lane] as usize);
-    }
-}
-
-/// The role to move in a lane; -1 if several choose at once.
-fn role_of(program: &BatchProgram, seats: &Seats, block: usize, lane: usize) -> i8 {
-    let is = |mask: &Mask| mask[block] >> lane & 1 == 1;
-    if !program.options.in_turn && is(&seats.several) {
-        return -1;
-    }
-    seats.chooser.iter().position(is).unwrap_or(0) as i8
-}
-
-/// Per role, the lanes in which only it has a choice; and the lanes in which several do.
-fn choosers(many: &[Mask], n_words: usize) -> (Vec<Mask>, Mask) {
-    let (mut one, mut several) = ([0; WORDS], [0; WORDS]);
-    for role in many {
-        for word in 0..n_words {
-            several[word] |= one[word] & role[word];
-            one[word] |= role[word];
+impl Fate {
+    /// All matches start.
+    fn all_start(n_places: usize) -> Fate {
+        Fate {
+            idle: 0,
+            ended: 0,
+            truncated: 0,
+            foul: 0,
+            reset: low_bits(n_places),
+            kept: 0,
         }
     }
-    let only = |role: &Mask| std::array::from_fn(|word| role[word] & !several[word]);
-    (many.iter().map(only).collect(), several)
-}
-
-/// Per role, the lanes in which it is to move: the first that has a choice; if none has, the first that does not wait;
-/// if all do, the default role.
-fn acting(criteria: &[&Vec<Mask>], default_role: usize, n_words: usize) -> Vec<Mask> {
-    let mut left = [u64::MAX; WORDS];
-    let mut acting = vec![[0; WORDS]; criteria[0].len()];
-    for criterion in criteria {
-        for (acting, fits) in acting.iter_mut().zip(*criterion) {
-            for word in 0..n_words {
-                acting[word] |= fits[word] & left[word];
-                left[word] &= !fits[word];
-            }
-        }
-    }
-    (0..n_words).for_each(|word| acting[default_role][word] |= left[word]);
-    acting
 }
 
 /// Per role, the places in which it is to move.
+#[inline(always)]
 fn lanes_by_role(envs: &Envs<'_>, batch: &[u32], n_roles: usize) -> Vec<Mask> {
     let mut lanes = vec![[0; WORDS]; n_roles];
     for (place, &env) in batch.iter().enumerate() {
@@ -676,10 +366,294 @@ fn lanes_by_role(envs: &Envs<'_>, batch: &[u32], n_roles: usize) -> Vec<Mask> {
     lanes
 }
 
-/// The lowest `n` bits.
-fn low_bits(n: usize) -> u64 {
-    match n {
-        64.. => u64::MAX,
-        n => (1 << n) - 1,
+/// # Safety
+/// The CPU supports the level.
+#[inline(always)]
+unsafe fn start<L: Level>(stepper: &Stepper, envs: &mut Envs<'_>, places: &[u32], fate: Fate) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        write_states::<L>(stepper, None, envs, places, fate);
+        write_legal::<L>(stepper, None, envs, places, fate);
+    }
+}
+
+/// # Safety
+/// The CPU supports the level.
+#[inline(always)]
+unsafe fn observe<L: Level>(stepper: &mut Stepper, envs: &mut Envs<'_>) -> Option<usize> {
+    let program = Arc::clone(&stepper.program);
+    stepper.sort(&program, envs);
+    let order = std::mem::take(&mut stepper.order);
+    let mut conflict = None;
+    for phase in 0..program.phases.len() {
+        for batch in order[stepper.of_phase(phase)].chunks(stepper.bench.n_words * 64) {
+            load(&program, &mut stepper.bench, envs.states, batch);
+            // SAFETY: guaranteed by the caller.
+            unsafe { arrive::<L>(stepper, &program, envs, phase, batch, None, &mut conflict) };
+        }
+    }
+    stepper.order = order;
+    conflict
+}
+
+/// # Safety
+/// The CPU supports the level.
+#[inline(always)]
+unsafe fn step<L: Level>(
+    stepper: &mut Stepper,
+    envs: &mut Envs<'_>,
+    actions: &[i32],
+    draw: Draw,
+) -> Option<usize> {
+    let program = Arc::clone(&stepper.program);
+    let lanes = &program.program;
+    stepper.sort(&program, envs);
+    let order = std::mem::take(&mut stepper.order);
+    let mut conflict = None;
+    for (idx, phase) in lanes.phases.iter().enumerate() {
+        for batch in order[stepper.of_phase(idx)].chunks(stepper.bench.n_words * 64) {
+            load(&program, &mut stepper.bench, envs.states, batch);
+            stepper.bench.run(lanes, &phase.play);
+            let fouls = stepper.set_moves(&program, envs, idx, batch, actions, draw);
+            stepper.bench.run(lanes, &phase.next);
+            stepper.bench.step(phase);
+            let next = (idx + 1) % lanes.phases.len();
+            // SAFETY: guaranteed by the caller.
+            unsafe {
+                arrive::<L>(
+                    stepper,
+                    &program,
+                    envs,
+                    next,
+                    batch,
+                    Some(&fouls),
+                    &mut conflict,
+                );
+            }
+        }
+    }
+    stepper.order = order;
+    stepper.settle(&program, envs);
+    conflict
+}
+
+/// Writes the states of environments into the rows of the bases.
+#[inline(always)]
+fn load(program: &BatchProgram, bench: &mut Workbench, states: &[u64], batch: &[u32]) {
+    let (lanes, n_words) = (&program.program, bench.n_words);
+    let n = lanes.n_state_words;
+    let rows = &mut bench.rows.words_mut()[FIRST_BASE as usize * n_words..];
+    let mut matrix = Matrix([0; 64]);
+    for (block, places) in batch.chunks(64).enumerate() {
+        for base_word in &lanes.base_words {
+            for (word, &env) in matrix.0.iter_mut().zip(places) {
+                *word = states[env as usize * n + base_word.word];
+            }
+            transpose_by(lanes.options.simd, &mut matrix);
+            let rows = rows[base_word.first * n_words..].chunks_exact_mut(n_words);
+            for (row, &bit) in rows.zip(&base_word.bits) {
+                row[block] = matrix.0[bit as usize % 64];
+            }
+        }
+    }
+}
+
+/// Reads the states that the lanes have arrived at, by a step or because they were set.
+///
+/// # Safety
+/// The CPU supports the level.
+#[inline(always)]
+unsafe fn arrive<L: Level>(
+    stepper: &mut Stepper,
+    program: &BatchProgram,
+    envs: &mut Envs<'_>,
+    phase: usize,
+    batch: &[u32],
+    fouls: Option<&Mask>,
+    conflict: &mut Option<usize>,
+) {
+    let seats = stepper.look(program, phase);
+    let is_step = fouls.is_some();
+    let every_step = program.options.every_step && is_step;
+    if every_step {
+        stepper.bench.read_goals(&program.program, phase);
+    }
+    let is_apart = program.program.phases[phase].goals.side.is_some() && !every_step;
+    for (block, places) in batch.chunks(64).enumerate() {
+        let foul = fouls.map_or(0, |fouls| fouls[block]);
+        let mut fate = Fate::new(program, envs, places, &seats, block, foul);
+        if !is_step {
+            fate.reset = 0;
+        }
+        let against = seats.conflicts(program, block) & low_bits(places.len()) & !fate.idle;
+        if let Some(lane) = bits(against).next() {
+            conflict.get_or_insert(places[lane] as usize);
+        }
+        stepper.end(program, envs, places, fate);
+        let rewarded = match every_step {
+            true => low_bits(places.len()) & !fate.idle,
+            false if is_step => fate.ended,
+            false => 0,
+        } & !fate.foul;
+        match is_apart {
+            true => {
+                let open = bits(rewarded).map(|lane| places[lane]);
+                stepper.open[phase].extend(open);
+            }
+            false => stepper.reward(program, envs, phase, block, places, rewarded),
+        }
+        let at = Some((phase, block, &seats));
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            write_states::<L>(stepper, at, envs, places, fate);
+            write_legal::<L>(stepper, at, envs, places, fate);
+        }
+        write_roles(stepper, envs, places, &seats, block, fate);
+    }
+}
+
+/// Where the lanes of a block are: its phase, its number, and who can act; `None` if all matches start.
+type At<'a> = Option<(usize, usize, &'a Seats)>;
+
+/// Writes the states of a block, and the observations.
+///
+/// # Safety
+/// The CPU supports the level.
+#[inline(always)]
+unsafe fn write_states<L: Level>(
+    stepper: &Stepper,
+    at: At<'_>,
+    envs: &mut Envs<'_>,
+    places: &[u32],
+    fate: Fate,
+) {
+    let program = &*stepper.program;
+    let (lanes, n_words) = (&program.program, stepper.bench.n_words);
+    let (n, n_fluents) = (lanes.n_state_words, program.n_fluents);
+    let mut base_words = lanes.base_words.iter().peekable();
+    let mut matrix = Matrix([0; 64]);
+    for word in 0..n {
+        if let Some((phase, block, _)) = at {
+            matrix.0.fill(0);
+            if let Some(base_word) = base_words.next_if(|base_word| base_word.word == word) {
+                let first = FIRST_BASE as usize + base_word.first;
+                let rows = stepper.bench.rows.words()[first * n_words..].chunks_exact(n_words);
+                for (row, &bit) in rows.zip(&base_word.bits) {
+                    matrix.0[bit as usize % 64] = row[block];
+                }
+                transpose_by(lanes.options.simd, &mut matrix);
+            }
+            let fixed = lanes.phases[phase].fixed[word];
+            matrix.0.iter_mut().for_each(|word| *word |= fixed);
+        }
+        for lane in bits(fate.kept | fate.foul) {
+            matrix.0[lane] = envs.states[places[lane] as usize * n + word];
+        }
+        for lane in bits(fate.ended) {
+            envs.finals[places[lane] as usize * n + word] = matrix.0[lane];
+        }
+        for lane in bits(fate.reset) {
+            matrix.0[lane] = program.initial[word];
+        }
+        for (&state, &env) in matrix.0.iter().zip(places) {
+            envs.states[env as usize * n + word] = state;
+        }
+        if envs.observation.is_empty() {
+            continue;
+        }
+        let n_bytes = (n_fluents - word * 64).min(64);
+        for (&state, &env) in matrix.0.iter().zip(places) {
+            let first = env as usize * n_fluents + word * 64;
+            // SAFETY: guaranteed by the caller.
+            unsafe { L::spread(state, &mut envs.observation[first..first + n_bytes]) };
+        }
+    }
+}
+
+/// One word of the legal actions of all lanes of a block.
+#[inline(always)]
+fn legal_words(
+    program: &BatchProgram,
+    bench: &Workbench,
+    phase: usize,
+    block: usize,
+    seats: &Seats,
+    idx: usize,
+) -> Matrix {
+    let (words, n_words) = (bench.rows.words(), bench.n_words);
+    let mut matrix = Matrix([0; 64]);
+    for row in &program.phases[phase].masks[idx] {
+        let acting = seats.acting[row.role as usize][block];
+        matrix.0[row.bit as usize % 64] |= words[row.row as usize * n_words + block] & acting;
+    }
+    transpose_by(program.program.options.simd, &mut matrix);
+    matrix
+}
+
+/// Writes the legal actions of a block, and the masks.
+///
+/// # Safety
+/// The CPU supports the level.
+#[inline(always)]
+unsafe fn write_legal<L: Level>(
+    stepper: &Stepper,
+    at: At<'_>,
+    envs: &mut Envs<'_>,
+    places: &[u32],
+    fate: Fate,
+) {
+    let program = &*stepper.program;
+    let (n_legal, n_mask_words) = (program.n_legal_words(), program.n_mask_words);
+    let (n_seats, n_actions) = (program.n_seats(), program.n_actions);
+    for idx in 0..n_legal {
+        let mut matrix = match at {
+            Some((phase, block, seats)) => {
+                legal_words(program, &stepper.bench, phase, block, seats, idx)
+            }
+            None => Matrix([0; 64]),
+        };
+        // Nobody has a legal action after the end.
+        for lane in bits(fate.ended | fate.kept) {
+            matrix.0[lane] = 0;
+        }
+        for lane in bits(fate.reset) {
+            matrix.0[lane] = stepper.initial_legal[idx];
+        }
+        for (&legal, &env) in matrix.0.iter().zip(places) {
+            envs.legal[env as usize * n_legal + idx] = legal;
+        }
+        let (seat, word) = (idx / n_mask_words, idx % n_mask_words);
+        let n_bytes = n_actions.saturating_sub(word * 64).min(64);
+        if envs.mask.is_empty() || n_bytes == 0 {
+            continue;
+        }
+        for (&legal, &env) in matrix.0.iter().zip(places) {
+            let first = (env as usize * n_seats + seat) * n_actions + word * 64;
+            // SAFETY: guaranteed by the caller.
+            unsafe { L::spread(legal, &mut envs.mask[first..first + n_bytes]) };
+        }
+    }
+}
+
+/// Writes the roles to move, and which matches wait for a reset.
+#[inline(always)]
+fn write_roles(
+    stepper: &Stepper,
+    envs: &mut Envs<'_>,
+    places: &[u32],
+    seats: &Seats,
+    block: usize,
+    fate: Fate,
+) {
+    let in_turn = stepper.program.options.in_turn;
+    for (lane, &env) in places.iter().enumerate() {
+        envs.roles[env as usize] = seats.role(in_turn, block, lane);
+    }
+    for lane in bits(fate.ended & !fate.reset) {
+        envs.over[places[lane] as usize] = true;
+    }
+    for lane in bits(fate.reset) {
+        let env = places[lane] as usize;
+        (envs.roles[env], envs.steps[env], envs.over[env]) = (stepper.initial_role, 0, false);
     }
 }

@@ -1,0 +1,220 @@
+//! What the CPU can do: the inner loops of a batch are compiled once for each level.
+//!
+//! Everything that is generic over [`Level`] is inlined into one outer function per level, which enables the CPU's
+//! instructions.
+
+#![expect(unsafe_code, reason = "CPU instructions are chosen at run time")]
+
+use crate::lanes::kernel::Simd;
+use crate::playout::nth_bit;
+
+/// Instructions for single words.
+///
+/// # Safety
+/// Methods may only be called on a CPU that supports the level.
+pub(super) unsafe trait Level {
+    /// The position of the n-th set bit, from 0.
+    ///
+    /// # Safety
+    /// The CPU supports the level.
+    unsafe fn nth_bit(word: u64, n: u32) -> u32;
+
+    /// Writes the lowest bits as bytes, 0 or 1; at most 64.
+    ///
+    /// # Safety
+    /// The CPU supports the level.
+    unsafe fn spread(word: u64, to: &mut [u8]);
+}
+
+/// Any CPU.
+pub(super) struct Portable;
+
+unsafe impl Level for Portable {
+    #[inline(always)]
+    unsafe fn nth_bit(word: u64, n: u32) -> u32 {
+        nth_bit(word, n)
+    }
+
+    #[inline(always)]
+    unsafe fn spread(word: u64, to: &mut [u8]) {
+        let mut chunks = to.chunks_exact_mut(8);
+        let mut left = word;
+        for to in &mut chunks {
+            to.copy_from_slice(&eight(left));
+            left = left.unbounded_shr(8);
+        }
+        let last = chunks.into_remainder();
+        last.copy_from_slice(&eight(left)[..last.len()]);
+    }
+}
+
+/// The lowest eight bits as bytes.
+#[inline(always)]
+fn eight(bits: u64) -> [u8; 8] {
+    // Eight copies, of which each keeps its own bit; that bit is then moved to the lowest place.
+    let own = (bits & 0xFF).wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    let bytes = (own + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101;
+    bytes.to_le_bytes()
+}
+
+/// A CPU with AVX2 and bit manipulation.
+#[cfg(target_arch = "x86_64")]
+pub(super) struct Avx2;
+
+#[cfg(target_arch = "x86_64")]
+unsafe impl Level for Avx2 {
+    #[inline(always)]
+    unsafe fn nth_bit(word: u64, n: u32) -> u32 {
+        // SAFETY: guaranteed by the caller.
+        unsafe { std::arch::x86_64::_pdep_u64(1 << n, word) }.trailing_zeros()
+    }
+
+    #[inline(always)]
+    unsafe fn spread(word: u64, to: &mut [u8]) {
+        let eight = |bits: u64| {
+            // SAFETY: guaranteed by the caller.
+            unsafe { std::arch::x86_64::_pdep_u64(bits, 0x0101_0101_0101_0101) }.to_le_bytes()
+        };
+        let n = to.len();
+        if n < 8 {
+            to.copy_from_slice(&eight(word)[..n]);
+            return;
+        }
+        let mut first = 0;
+        while first + 8 <= n {
+            to[first..first + 8].copy_from_slice(&eight(word >> first));
+            first += 8;
+        }
+        // The last eight bytes overlap with those before.
+        to[n - 8..].copy_from_slice(&eight(word >> (n - 8)));
+    }
+}
+
+/// A CPU with masks of bytes as well.
+#[cfg(target_arch = "x86_64")]
+pub(super) struct Avx512;
+
+#[cfg(target_arch = "x86_64")]
+unsafe impl Level for Avx512 {
+    #[inline(always)]
+    unsafe fn nth_bit(word: u64, n: u32) -> u32 {
+        // SAFETY: guaranteed by the caller.
+        unsafe { Avx2::nth_bit(word, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn spread(word: u64, to: &mut [u8]) {
+        use std::arch::x86_64::{_mm512_maskz_set1_epi8, _mm512_storeu_si512};
+        if to.len() == 64 {
+            // SAFETY: guaranteed by the caller; there are 64 bytes.
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_maskz_set1_epi8(word, 1)) };
+            return;
+        }
+        // Stores of a part of a vector are slow on many CPUs.
+        // SAFETY: guaranteed by the caller.
+        unsafe { Avx2::spread(word, to) }
+    }
+}
+
+/// The level of this CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Cpu {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Cpu {
+    /// The highest level within these vectors.
+    pub(super) fn new(simd: Simd) -> Cpu {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let has_bits = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("lzcnt");
+            if simd == Simd::Avx512 && has_bits && is_x86_feature_detected!("avx512bw") {
+                return Cpu::Avx512;
+            }
+            if simd != Simd::Portable && has_bits {
+                return Cpu::Avx2;
+            }
+        }
+        let _ = simd;
+        Cpu::Portable
+    }
+}
+
+/// Calls a function that is generic over [`Level`] at the level of the CPU, with all its instructions enabled.
+macro_rules! dispatch {
+    ($cpu:expr, $function:ident($($name:ident: $type:ty),*) -> $result:ty) => {{
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+        fn avx2($($name: $type),*) -> $result {
+            // SAFETY: the CPU supports it, because this function may be called.
+            unsafe { $function::<crate::lanes::batch::level::Avx2>($($name),*) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512bw,avx2,bmi1,bmi2,popcnt,lzcnt")]
+        fn avx512($($name: $type),*) -> $result {
+            // SAFETY: the CPU supports it, because this function may be called.
+            unsafe { $function::<crate::lanes::batch::level::Avx512>($($name),*) }
+        }
+        // SAFETY: a level exists only if the CPU supports it.
+        unsafe {
+            match $cpu {
+                crate::lanes::batch::level::Cpu::Portable => $function::<crate::lanes::batch::level::Portable>($($name),*),
+                #[cfg(target_arch = "x86_64")]
+                crate::lanes::batch::level::Cpu::Avx2 => avx2($($name),*),
+                #[cfg(target_arch = "x86_64")]
+                crate::lanes::batch::level::Cpu::Avx512 => avx512($($name),*),
+            }
+        }
+    }};
+}
+pub(super) use dispatch;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels that this CPU supports.
+    pub(in crate::lanes::batch) fn all() -> Vec<Cpu> {
+        let simds = [Simd::Portable, Simd::Avx2, Simd::Avx512];
+        let simds = simds.into_iter().filter(|simd| simd.is_available());
+        simds.map(Cpu::new).collect()
+    }
+
+    unsafe fn both<L: Level>(word: u64, n: u32, to: &mut [u8]) -> u32 {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            L::spread(word, to);
+            L::nth_bit(word, n)
+        }
+    }
+
+    #[test]
+    fn all_levels_agree() {
+        for cpu in all() {
+            for word in [1, 0x8000_0000_0000_0001, 0x0123_4567_89AB_CDEF, u64::MAX] {
+                for len in [0, 1, 7, 8, 9, 63, 64] {
+                    let mut bytes = vec![9; len];
+                    let to: &mut [u8] = &mut bytes;
+                    let n = word.count_ones() - 1;
+                    let last = dispatch!(cpu, both(word: u64, n: u32, to: &mut [u8]) -> u32);
+                    assert_eq!(last, 63 - word.leading_zeros(), "{cpu:?}");
+                    let bit = |place: usize| (word >> place & 1) as u8;
+                    assert!(
+                        bytes
+                            .iter()
+                            .enumerate()
+                            .all(|(idx, &byte)| byte == bit(idx))
+                    );
+                }
+            }
+        }
+    }
+}
