@@ -155,7 +155,7 @@ impl Parser<'_> {
             return None;
         };
         let head = self.head(head);
-        let mut body = Vec::with_capacity(members.clone().count());
+        let mut body = Vec::new();
         let mut is_whole = true;
         for member in members {
             match self.literal(member) {
@@ -354,17 +354,12 @@ impl Parser<'_> {
 
     fn literals(&mut self, list: NodeId) -> Option<Vec<Literal>> {
         let tree = self.tree;
-        let members = tree.children(list).skip(1);
-        let mut literals = Vec::with_capacity(members.clone().count());
-        // A broken member breaks the literal, but all members are checked.
-        let mut is_whole = true;
-        for member in members {
-            match self.literal(member) {
-                Some(literal) => literals.push(literal),
-                None => is_whole = false,
-            }
-        }
-        is_whole.then_some(literals)
+        let members: Vec<Option<Literal>> = tree
+            .children(list)
+            .skip(1)
+            .map(|child| self.literal(child))
+            .collect();
+        members.into_iter().collect()
     }
 
     fn negation(&mut self, node: NodeId) -> Option<Literal> {

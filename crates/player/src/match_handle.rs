@@ -1,4 +1,5 @@
-//! The handle of one match, from START to STOP. It passes requests to the match actor and never waits past a deadline.
+//! The handle of one match, from START to STOP. It passes requests to the match actor and never waits past a deadline. While
+//! it waits, it measures how late a busy machine wakes it, and answers earlier by that.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -14,6 +15,8 @@ use crate::match_actor::{self, Candidate, Channels, Command, MatchSetup, Progres
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// A clock may be 0. An answer that comes a moment too late is better than none.
 const LEAST_TIME: Duration = Duration::from_millis(50);
+/// No more than this is taken off the time for an answer because threads wake up late.
+const MOST_DELAY: Duration = Duration::from_millis(150);
 /// How long a bot may take to return once its answer is no longer wanted.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
@@ -80,7 +83,7 @@ impl MatchHandle {
             match_actor::run(setup, channels, &inbox, &over);
         };
         thread.spawn(actor).ok()?;
-        match wait(&progress, until.think, stop) {
+        match wait(&progress, until.think, stop, &mut Delay::default()) {
             Some(Progress::Refused) => return None,
             Some(_) => handle.warm_up(&progress, until.think, stop),
             None => {}
@@ -91,7 +94,7 @@ impl MatchHandle {
     /// Waits while the bot thinks ahead, so that the start clock is not wasted.
     fn warm_up(&self, progress: &Receiver<Progress>, until: Instant, stop: &StopFlag) {
         let warm = Instant::now() + self.timing.warm_up;
-        wait(progress, until.min(warm), stop);
+        wait(progress, until.min(warm), stop, &mut Delay::default());
     }
 
     /// The name of the match.
@@ -124,22 +127,28 @@ impl MatchHandle {
         }
         let mut candidate: Option<Candidate> = None;
         let least = received + LEAST_TIME;
-        loop {
+        let mut delay = Delay::default();
+        let reply = loop {
             let until = match candidate {
                 Some(_) => deadlines.answer,
                 None => deadlines.answer.max(least),
             };
-            match wait(&progress, until, stop) {
+            match wait(&progress, until, stop, &mut delay) {
                 Some(Progress::Candidate(better)) => candidate = Some(better),
                 Some(Progress::Decided(mv, thought)) => {
                     let thought = Some(thought);
-                    return Reply::Move { mv, thought };
+                    break Reply::Move { mv, thought };
                 }
-                Some(Progress::NoMove) => return Reply::Nil,
+                Some(Progress::NoMove) => break Reply::Nil,
                 Some(Progress::Prepared | Progress::Refused) => {}
-                None => return candidate.map_or(Reply::Nil, unfinished),
+                None => break candidate.map_or(Reply::Nil, unfinished),
             }
+        };
+        if delay.worst > POLL_INTERVAL {
+            // The next answer is given earlier by half of this.
+            self.timing.overrun.measure(delay.worst * 2);
         }
+        reply
     }
 }
 
@@ -166,8 +175,26 @@ fn unfinished(candidate: Candidate) -> Reply {
     }
 }
 
-/// The next message, or `None` if the time is up. Once `stop` is raised, only [`SHUTDOWN_GRACE`] is left.
-fn wait(from: &Receiver<Progress>, until: Instant, stop: &StopFlag) -> Option<Progress> {
+/// How much later than asked for a busy machine wakes a thread that waits.
+#[derive(Default)]
+struct Delay {
+    worst: Duration,
+}
+
+impl Delay {
+    fn measure(&mut self, asked: Duration, slept: Duration) {
+        self.worst = self.worst.max(slept.saturating_sub(asked)).min(MOST_DELAY);
+    }
+}
+
+/// The next message, or `None` if the time is up, which it is earlier where threads wake up late. Once `stop` is raised, only
+/// [`SHUTDOWN_GRACE`] is left.
+fn wait(
+    from: &Receiver<Progress>,
+    until: Instant,
+    stop: &StopFlag,
+    delay: &mut Delay,
+) -> Option<Progress> {
     let mut until = until;
     let mut is_stopping = false;
     loop {
@@ -176,12 +203,35 @@ fn wait(from: &Receiver<Progress>, until: Instant, stop: &StopFlag) -> Option<Pr
             is_stopping = true;
             until = until.min(now + SHUTDOWN_GRACE);
         }
-        let left = until.saturating_duration_since(now);
-        match from.recv_timeout(left.min(POLL_INTERVAL)) {
+        let left = until.saturating_duration_since(now + delay.worst);
+        let asked = left.min(POLL_INTERVAL);
+        match from.recv_timeout(asked) {
             Ok(progress) => return Some(progress),
             Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => delay.measure(asked, now.elapsed()),
             Err(RecvTimeoutError::Disconnected) => return None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_threads_wake_up_late_the_time_is_up_earlier() {
+        let (_keep, never) = channel();
+        let mut delay = Delay::default();
+        delay.measure(Duration::from_millis(10), Duration::from_millis(8));
+        assert_eq!(delay.worst, Duration::ZERO);
+        delay.measure(Duration::from_millis(10), Duration::from_millis(70));
+        assert_eq!(delay.worst, Duration::from_millis(60));
+        // Less time is left than the machine takes to wake a thread.
+        let begin = Instant::now();
+        let until = begin + Duration::from_millis(59);
+        assert!(wait(&never, until, &StopFlag::new(), &mut delay).is_none());
+        assert_eq!(delay.worst, Duration::from_millis(60), "it did not sleep");
+        delay.measure(Duration::ZERO, Duration::from_secs(5));
+        assert_eq!(delay.worst, MOST_DELAY);
     }
 }
