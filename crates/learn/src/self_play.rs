@@ -185,6 +185,9 @@ impl SelfPlay {
             one.positions.clear();
             one.tree = Tree::new(self.n_roles, self.n_words);
             one.step = 0;
+            one.n_random = 0;
+            one.has_noise = false;
+            one.is_random_step = false;
         }
         self.samples.clear();
     }

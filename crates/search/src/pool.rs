@@ -59,7 +59,7 @@ enum Message {
     Techniques(Box<Techniques>),
     Orders(Orders),
     /// Room for results.
-    Room(Results),
+    Room(Box<Results>),
 }
 
 /// What another thread returns: its number, results, and room for orders.
@@ -403,7 +403,7 @@ impl Owner<'_, '_> {
             link.load.leaves -= load.leaves;
             link.load.playouts -= load.playouts;
             link.spare.extend(orders);
-            link.is_lost |= link.sender.send(Message::Room(results)).is_err();
+            link.is_lost |= link.sender.send(Message::Room(Box::new(results))).is_err();
         }
         // What a thread had in flight that is gone does not come back.
         for (idx, link) in self.links.iter_mut().enumerate() {
@@ -456,7 +456,7 @@ fn work(
         match next {
             Some(Message::Policy(policy)) => evaluator.update(&policy),
             Some(Message::Techniques(copy)) => *techniques = *copy,
-            Some(Message::Room(results)) => rooms.push(results),
+            Some(Message::Room(results)) => rooms.push(*results),
             Some(Message::Orders(orders)) => {
                 evaluator.submit(&orders, terms, techniques);
                 spare.push(orders);
