@@ -222,3 +222,11 @@ export function cliFindings(rules) {
   const lines = (severity, findings) => findings.map((finding) => `${severity} ${finding.kind} ${finding.line}:${finding.column} ${finding.message}`);
   return [...lines("error", errors), ...lines("warning", warnings)].sort();
 }
+
+/** Prints what a page shows when its test has failed, and keeps a picture of it. */
+export async function report(page, name, session) {
+  const text = await page.locator("body").innerText().catch(() => "");
+  const file = join(root, "web/screenshots", `${name.replace(/\W+/g, "-")}.png`);
+  await page.screenshot({ path: file }).catch(() => undefined);
+  console.log(`${name}\n  at ${page.url()}\n  shows: ${text.replace(/\s+/g, " ").slice(0, 400)}\n  server: ${session.output().slice(-500)}\n  picture: ${file}`);
+}
