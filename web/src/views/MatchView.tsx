@@ -228,7 +228,7 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
         arrows={arrows}
         onMove={play}
         isFlipped={isFlipped}
-        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} onFlip={() => setFlipped(!isFlipped)} />}
+        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} {...(match.layout.cells.length > 0 ? { onFlip: () => setFlipped(!isFlipped) } : {})} />}
         side={
           <>
             {isLive && mine !== null && (
@@ -348,7 +348,7 @@ function newestReport(reports: Map<number, Report>, seats: Seat[], step: number)
 function seatLines(match: Match, isLive: boolean): SeatLine[] {
   const goals = isLive ? (match.ending?.goals ?? match.state.goals) : null;
   const text = (seat: Seat): string => {
-    if (match.status === "over" || !isLive) return "";
+    if (match.status === "over" || match.status === "paused" || !isLive) return "";
     switch (seat.status) {
       case "to-move":
         return match.you.includes(seat.role) ? "your move" : "to move";

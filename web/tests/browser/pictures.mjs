@@ -105,7 +105,7 @@ for (const scheme of ["light", "dark"]) {
   if ("games".includes(only)) {
     const boards = [];
     for (const [game, { moves }] of positions) {
-      const page = await open(session, "", { colorScheme: scheme, viewport: { width: 900, height: 900 }, deviceScaleFactor: 0.6 });
+      const page = await open(session, "", { colorScheme: scheme, viewport: { width: 900, height: 1500 }, deviceScaleFactor: 0.6 });
       await page.goto(`${session.url}#/explore/${game}?moves=${await packed(page, moves)}`);
       await sees(".stage .piece")(page);
       await page.waitForTimeout(200);
