@@ -117,6 +117,8 @@ function gridPlace(layout: Layout, idx: number): [number, number] {
 function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], scale: number): PlacedLabel[] {
   const part = layout.parts[idx]!;
   const isHex = layout.kind === "hex";
+  // On a star, names of rows and columns would lie across each other.
+  if (isHex && layout.cells.length < part.columns.length * part.rows.length) return [];
   // The rows of a hexagonal board are shifted, so their names are beside their first cell.
   const rowX = (at: number) => {
     if (!isHex) return frame.x - 22 * scale - 3;
