@@ -41,6 +41,8 @@ export async function start(options = []) {
   const port = await freePort();
   const data = mkdtempSync(join(tmpdir(), "agon-web-"));
   const server = spawn(agon, ["web", "--port", String(port), "--data", data, ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  // A test run that breaks off leaves no server behind.
+  process.once("exit", () => server.kill());
   let output = "";
   for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => (output += text));
   const url = `http://127.0.0.1:${port}/`;
