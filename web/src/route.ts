@@ -38,6 +38,8 @@ export function useRoute(): Route {
   useEffect(() => {
     const update = () => setRoute(parseRoute(window.location.hash));
     window.addEventListener("hashchange", update);
+    // The address may have changed since the first drawing, before anybody listened.
+    update();
     return () => window.removeEventListener("hashchange", update);
   }, []);
   return route;

@@ -119,10 +119,7 @@ impl Name {
                 "named in {}",
                 plural(self.n_uses + n_definitions, "place")
             )],
-            NameKind::Variable => vec![format!(
-                "{} in this rule",
-                plural(self.n_uses, "time").replace("times", "times")
-            )],
+            NameKind::Variable => vec![format!("{} in this rule", plural(self.n_uses, "time"))],
             NameKind::Constant => vec![uses],
         }
     }

@@ -90,6 +90,9 @@ impl Config {
     }
 }
 
+/// Analyses a game within some seconds. The first text is the title of the game.
+pub type Analyse = fn(&str, &Arc<Game>, Option<&About>, f64) -> Result<Analysis, String>;
+
 /// What only the binary can do: words and analyses that the command line has too.
 #[derive(Clone, Copy)]
 pub struct Hooks {
@@ -97,8 +100,8 @@ pub struct Hooks {
     pub check: fn(&str, Option<&str>) -> Vec<Finding>,
     /// The words for what a search technique did.
     pub technique: TechniqueWords,
-    /// What `agon analyse` finds within these seconds. The first text is the title of the game.
-    pub analyse: fn(&str, &Arc<Game>, Option<&About>, f64) -> Result<Analysis, String>,
+    /// What `agon analyse` finds.
+    pub analyse: Analyse,
 }
 
 /// The answer of `agon analyse`.

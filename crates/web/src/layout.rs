@@ -163,7 +163,7 @@ impl Layout {
             cell.x = *x;
             cell.y = *row as f64 * pitch;
             (cell.column, cell.row) = (x.floor() as usize, *row);
-            cell.tone = u8::from((cell.column + cell.row) % 2 == 0);
+            cell.tone = u8::from((cell.column + cell.row).is_multiple_of(2));
         }
         let most = |value: &dyn Fn(&Cell) -> f64| self.cells.iter().map(value).fold(0.0, f64::max);
         self.width = most(&|cell| cell.x) + 1.0;
@@ -219,7 +219,7 @@ impl Layout {
                     x: x + column as f64 + shift(row),
                     y: y + row as f64 * pitch,
                     // The square in the left lower corner is dark.
-                    tone: u8::from((column + rows.inner.len() - 1 - row) % 2 == 0),
+                    tone: u8::from((column + rows.inner.len() - 1 - row).is_multiple_of(2)),
                 });
             }
         }

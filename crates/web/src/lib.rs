@@ -41,7 +41,7 @@ mod touch;
 mod view;
 mod writing;
 
-pub use config::{Analysis, AnalysisFinding, Config, Hooks};
+pub use config::{Analyse, Analysis, AnalysisFinding, Config, Hooks};
 pub use server::Server;
 pub use think::TechniqueWords;
 pub use writing::{Finding, FindingEdit, FindingFix, FindingLabel};

@@ -12,7 +12,7 @@ use agon_arena::{
     About, Ending, Event, MatchRecord, Referee, Seat, SeatRecord, Settings, ThoughtRecord, course,
     rules_hash,
 };
-use agon_engine::{JointMove, MoveId, RoleId, State};
+use agon_engine::{Goal, JointMove, MoveId, RoleId, State};
 use agon_protocol::{MatchId, StopFlag, Term};
 use agon_search::Preset;
 use serde::{Deserialize, Serialize};
@@ -23,12 +23,10 @@ use crate::library::Entry;
 use crate::live::{News, Wire};
 use crate::seat::{self, SeatStatus};
 use crate::service::Service;
-use crate::view::MadeMove;
+use crate::view::{MOST_STEPS, MadeMove};
 
 /// A player who is never late: for people without a clock, and for bots that wait for their turn.
 const NEVER: Duration = Duration::from_secs(300 * 24 * 3600);
-/// A match with more steps is cut.
-const MOST_STEPS: u32 = 5_000;
 
 /// Who sits in a seat.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -333,7 +331,7 @@ impl Match {
             settings.id = id;
         }
         settings.seed = self.seed;
-        settings.most_steps = MOST_STEPS;
+        settings.most_steps = MOST_STEPS as u32;
         settings.stop = run.stop.clone();
         let record = Referee::play(game, seats, &settings, &mut |event| self.see(run, event));
         self.finish(run, record);
@@ -498,7 +496,7 @@ impl Match {
                 machine.load(state);
                 let roles = self.entry.game.roles();
                 roles
-                    .map(|role| machine.goal(role).map(|goal| goal.value()))
+                    .map(|role| machine.goal(role).map(Goal::value))
                     .collect()
             }),
             _ => None,

@@ -25,6 +25,7 @@ use tower_service::Service as _;
 
 use crate::api;
 use crate::config::{Config, Hooks};
+use crate::own_player::OwnPlayer;
 use crate::service::Service;
 
 /// How long a head may take.
@@ -53,7 +54,7 @@ impl Server {
         let most = config.most_connections;
         let config = Config { address, ..config };
         let service = Service::new(config, hooks)?;
-        let player_url = service.own_player.as_ref().map(|player| player.url());
+        let player_url = service.own_player.as_ref().map(OwnPlayer::url);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(64)

@@ -170,7 +170,7 @@ impl Task<'_> {
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline);
             let is_done = is_late || report.stop != Some(StopReason::Time);
-            tell(self.report(bot.account(), report, &totals, is_done));
+            tell(self.report(bot.account().as_ref(), report, &totals, is_done));
             if is_done {
                 return Decision {
                     report: Report {
@@ -187,7 +187,8 @@ impl Task<'_> {
 
     /// The report of a search that is over.
     pub(crate) fn final_report(&self, bot: &dyn Bot, report: &Report) -> SearchReport {
-        self.report(bot.account(), report, &Totals::of_report(report), true)
+        let account = bot.account();
+        self.report(account.as_ref(), report, &Totals::of_report(report), true)
     }
 
     /// The report of a search that goes on, without what only the bot knows.
@@ -197,7 +198,7 @@ impl Task<'_> {
 
     fn report(
         &self,
-        account: Option<Account>,
+        account: Option<&Account>,
         report: &Report,
         totals: &Totals,
         is_done: bool,
@@ -214,7 +215,7 @@ impl Task<'_> {
             },
             text: (self.words)(account, &name),
         };
-        let tree = account.as_ref().and_then(|account| account.tree);
+        let tree = account.and_then(|account| account.tree);
         SearchReport {
             role: self.role.idx(),
             step: self.step,
@@ -226,9 +227,8 @@ impl Task<'_> {
             playouts_per_second: totals.playouts as f64 / seconds.max(1e-6),
             share: self.share,
             value: report.value,
-            moves: self.moves(report, account.as_ref()),
+            moves: self.moves(report, account),
             line: account
-                .as_ref()
                 .map(|account| self.line(&account.line))
                 .unwrap_or_default(),
             techniques: account

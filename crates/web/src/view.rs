@@ -9,6 +9,9 @@ use crate::library::Entry;
 use crate::scene::{Facts, Piece};
 use crate::touch::{Eye, Touch};
 
+/// Steps of a line, as many as a match has.
+pub(crate) const MOST_STEPS: usize = 5_000;
+
 /// A state.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -214,6 +217,11 @@ impl Entry {
 
     /// The states and joint moves of a line from the initial state.
     pub(crate) fn follow(&self, moves: &[Vec<String>]) -> Result<Line, ApiError> {
+        if moves.len() > MOST_STEPS {
+            return Err(ApiError::bad(format!(
+                "a line has at most {MOST_STEPS} steps"
+            )));
+        }
         let mut machine = self.game.machine();
         let mut line = Line {
             states: vec![machine.state()],

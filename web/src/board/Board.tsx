@@ -248,7 +248,7 @@ function Frames({ geometry, isPicture }: { geometry: Geometry; isPicture: boolea
       {geometry.frames.map((frame, idx) => (
         <g key={idx}>
           {!geometry.isHex && (
-            <rect x={frame.x - 5} y={frame.y - 5} width={frame.width + 10} height={frame.height + 10} rx="10" />
+            <rect x={frame.x - 3} y={frame.y - 3} width={frame.width + 6} height={frame.height + 6} rx="7" />
           )}
           {frame.title !== null && !isPicture && (
             <text class="part-title" font-size={geometry.font} x={frame.x + frame.width / 2} y={frame.y - geometry.font / 2 - 4}>

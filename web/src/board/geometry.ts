@@ -51,7 +51,7 @@ export function geometryOf(source: Layout, isFlipped = false): Geometry {
   const scale = Math.min(2, Math.max(0.45, Math.max(layout.width, layout.height) / (columns === null ? 8.5 : 12)));
   const margin = MARGIN * scale;
   const hasTitles = parts.some((part) => part.title !== null) && parts.length > 1;
-  const top = hasTitles ? TITLE * scale + 6 : 0;
+  const top = hasTitles ? TITLE * scale + 6 : isHex ? 34 * scale : 0;
   const cellWidth = Math.max(...parts.map((part) => part.width), 1) * UNIT;
   const cellHeight = Math.max(...parts.map((part) => part.height), 1) * UNIT;
   const frames: Frame[] = parts.map((part, idx) => {
@@ -117,6 +117,8 @@ function gridPlace(layout: Layout, idx: number): [number, number] {
 function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], scale: number): PlacedLabel[] {
   const part = layout.parts[idx]!;
   const isHex = layout.kind === "hex";
+  // On a star, names of rows and columns would lie across each other.
+  if (isHex && layout.cells.length < part.columns.length * part.rows.length) return [];
   // The rows of a hexagonal board are shifted, so their names are beside their first cell.
   const rowX = (at: number) => {
     if (!isHex) return frame.x - 22 * scale - 3;
@@ -130,12 +132,19 @@ function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], sc
     x: rowX(label.at),
     y: frame.y + (label.at - part.y) * UNIT,
   }));
-  const columns = part.columns.map((label) => ({
-    text: label.text,
-    x: frame.x + (label.at - part.x) * UNIT,
-    y: isHex ? frame.y - 6 : frame.y + frame.height + 22 * scale + 4,
-  }));
+  const columns = part.columns.map((label, column) => {
+    if (isHex) return { text: label.text, ...hexColumn(layout, idx, column, spots, frame, scale) };
+    return { text: label.text, x: frame.x + (label.at - part.x) * UNIT, y: frame.y + frame.height + 22 * scale + 4 };
+  });
   return [...rows, ...columns];
+}
+
+/** The name of a column of hexagons is above its first cell, whose row may be any one on a star. */
+function hexColumn(layout: Layout, part: number, column: number, spots: Spot[], frame: Frame, scale: number): { x: number; y: number } {
+  const own = spots.filter((spot) => layout.cells[spot.cell]!.part === part && layout.cells[spot.cell]!.column === column);
+  const first = own.reduce<Spot | null>((best, spot) => (best === null || spot.y < best.y ? spot : best), null);
+  if (first === null) return { x: -UNIT, y: frame.y };
+  return { x: first.x - UNIT * 0.22, y: first.y - UNIT * 0.5 - 17 * scale };
 }
 
 /** The cell that an arrow key leads to. */

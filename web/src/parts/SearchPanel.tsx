@@ -62,7 +62,7 @@ export function SearchPanel({ report, roles, colors }: { report: Report; roles: 
                 <td class="bar-cell">
                   <span class="bar" style={{ width: `${((move.visits / most) * 100).toFixed(1)}%` }} />
                   <span class="bar-text">
-                    {short(move.visits)} {total > 0 && <span class="muted">{Math.round((move.visits / total) * 100)} %</span>}
+                    {short(move.visits)} {total > 0 && <span class="bar-share">{Math.round((move.visits / total) * 100)} %</span>}
                   </span>
                 </td>
                 <td class="number">{move.visits === 0 ? "–" : move.mean.toFixed(1)}</td>

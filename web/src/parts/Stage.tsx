@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { Board, type Arrow } from "../board/Board";
 import type { RoleColor } from "../board/colors";
-import type { Layout, Move, Role, State } from "../types";
+import type { Facts, Layout, Move, Role, State } from "../types";
 import { FactsView } from "./FactsView";
 import { Swatch } from "./Swatch";
 
@@ -59,12 +59,17 @@ export function Stage(props: Props) {
             />
           </div>
         )}
-        <FactsView facts={state.facts} roles={roles} colors={colors} />
+        <FactsView facts={state.facts.filter((fact) => !hasBoard || !tellsTurn(fact, state))} roles={roles} colors={colors} />
         {props.below}
       </div>
       <div class="stage-side">{props.side}</div>
     </div>
   );
+}
+
+/** Whether a fact only says whose turn it is, which the seats show. */
+function tellsTurn(fact: Facts, state: State): boolean {
+  return fact.role !== null && fact.rows.length === 1 && state.turn.length === 1 && state.turn[0] === fact.role;
 }
 
 function SeatRow({ seat, color }: { seat: SeatLine; color: RoleColor }) {

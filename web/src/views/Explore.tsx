@@ -183,7 +183,7 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
         arrows={tab === "search" ? arrowsOf(report) : []}
         onMove={(move) => void choose(move)}
         isFlipped={isFlipped}
-        below={<Stepper step={step} last={history.length} onStep={show} onFlip={() => setFlipped(!isFlipped)} />}
+        below={<Stepper step={step} last={history.length} onStep={show} {...(shown.layout.cells.length > 0 ? { onFlip: () => setFlipped(!isFlipped) } : {})} />}
         side={
           <>
             {mine !== null && (

@@ -143,7 +143,7 @@ function Stores() {
     <section class="card stack">
       <h2>Tournaments</h2>
       {error && <p class="note bad">{error}</p>}
-      {data && data.stores.length === 0 && <p class="muted small">No store yet. Start a tournament below, or start the server with --store.</p>}
+      {data && data.stores.length === 0 && <p class="muted small">No store yet. Start a tournament below, or start the server with <code class="nowrap">--store</code>.</p>}
       <ul class="plain">
         {(data?.stores ?? []).map((store) => (
           <li key={store.id} class="row between">
@@ -158,10 +158,12 @@ function Stores() {
   );
 }
 
-const exampleToml = `games = ["connect_four"]
+const exampleToml = `games = ["connect_four", "tic_tac_toe"]
 players = ["agon", "cadia-2012"]
-matches = 20
-play-clock = 0.2
+pairs = "all"
+games_per_pair = 20
+budget = { playouts = 500 }
+seed = 1
 `;
 
 function TournamentForm() {

@@ -70,6 +70,9 @@ interface Live {
   reload: () => void;
 }
 
+/** Milliseconds until a request that failed is made again. */
+const RETRY = 2000;
+
 /** The match as it is on the server. */
 function useMatch(id: string, token: string): Live {
   const [match, setMatch] = useState<Match | null>(null);
@@ -77,6 +80,7 @@ function useMatch(id: string, token: string): Live {
   const [reports, setReports] = useState<Map<number, Report>>(new Map());
   const version = useRef(-1);
   const isLoading = useRef(false);
+  const retry = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const wanted = useRef(0);
   const fetchMatch = useLatest(async () => {
     wanted.current += 1;
@@ -93,6 +97,10 @@ function useMatch(id: string, token: string): Live {
       }
     } catch (fault) {
       setError(sentence(fault));
+      // A server that is busy or starts again answers later; a match that is not there stays away.
+      const isGone = fault instanceof ApiError && (fault.status === 404 || fault.status === 403);
+      clearTimeout(retry.current);
+      if (!isGone) retry.current = setTimeout(() => void fetchMatch(), RETRY);
     } finally {
       isLoading.current = false;
     }
@@ -122,7 +130,7 @@ function useMatch(id: string, token: string): Live {
           gone: () => void fetchMatch(),
         },
         () => {
-          timer = setTimeout(connect, 2000);
+          timer = setTimeout(connect, RETRY);
         },
       );
     };
@@ -130,6 +138,7 @@ function useMatch(id: string, token: string): Live {
     return () => {
       close();
       clearTimeout(timer);
+      clearTimeout(retry.current);
     };
   }, [id, token]);
   return { match, error, reports, token, reload: () => void fetchMatch() };
@@ -202,7 +211,7 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
     <div class="page">
       <div class="row between match-head">
         <h1>{match.title}</h1>
-        <Status match={match} mine={mine} isLive={isLive} onLive={() => setCursor(null)} note={note} />
+        <Status match={match} mine={mine} isLive={isLive} onLive={() => setCursor(null)} note={note ?? (live.error === null ? null : { text: live.error, isBad: true })} />
         <MatchButtons match={match} live={live} act={act} mine={mine} onHint={askHint} step={step} jointMoves={jointMoves} />
       </div>
       <p class="visually-hidden" aria-live="polite">
@@ -219,7 +228,7 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
         arrows={arrows}
         onMove={play}
         isFlipped={isFlipped}
-        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} onFlip={() => setFlipped(!isFlipped)} />}
+        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} {...(match.layout.cells.length > 0 ? { onFlip: () => setFlipped(!isFlipped) } : {})} />}
         side={
           <>
             {isLive && mine !== null && (
@@ -339,7 +348,7 @@ function newestReport(reports: Map<number, Report>, seats: Seat[], step: number)
 function seatLines(match: Match, isLive: boolean): SeatLine[] {
   const goals = isLive ? (match.ending?.goals ?? match.state.goals) : null;
   const text = (seat: Seat): string => {
-    if (match.status === "over" || !isLive) return "";
+    if (match.status === "over" || match.status === "paused" || !isLive) return "";
     switch (seat.status) {
       case "to-move":
         return match.you.includes(seat.role) ? "your move" : "to move";

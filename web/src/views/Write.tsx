@@ -36,14 +36,14 @@ const example = `; Two players take turns to mark a cell; two in a row of three 
 
 (<= (next (cell ?x ?y ?r)) (does ?r (put ?x ?y)))
 (<= (next (cell ?x ?y ?mark)) (true (cell ?x ?y ?mark)) (not (changed ?x ?y)))
-(<= (changed ?x ?y) (does ?r (put ?x ?y)))
+(<= (changed ?x ?y) (does ?_r (put ?x ?y)))
 (<= (next (control right)) (true (control left)))
 (<= (next (control left)) (true (control right)))
 
 (<= (pair ?r) (role ?r) (true (cell ?x ?y ?r)) (true (cell ?next ?y ?r)) (succ ?x ?next))
 (<= (pair ?r) (role ?r) (true (cell ?x ?y ?r)) (true (cell ?x ?next ?r)) (succ ?y ?next))
-(<= open (true (cell ?x ?y blank)))
-(<= someone (pair ?r))
+(<= open (true (cell ?_x ?_y blank)))
+(<= someone (pair ?_r))
 
 (<= terminal someone)
 (<= terminal (not open))
@@ -88,7 +88,7 @@ function Workbench({ initial }: { initial: Draft }) {
   useEffect(() => save("draft", draft), [draft]);
   useCheck(draft.rules, metadata, {
     found: (list, ok) => {
-      setFindings(list);
+      setFindings(inOrder(list));
       setOk(ok);
       editor.current?.findings(list);
     },
@@ -195,6 +195,12 @@ function Workbench({ initial }: { initial: Draft }) {
       </div>
     </div>
   );
+}
+
+/** Errors first, then by place. */
+function inOrder(findings: Finding[]): Finding[] {
+  const rank = (finding: Finding) => (finding.severity === "error" ? 0 : 1);
+  return [...findings].sort((one, two) => rank(one) - rank(two) || one.line - two.line || one.column - two.column);
 }
 
 interface Hear {

@@ -41,6 +41,8 @@ export async function start(options = []) {
   const port = await freePort();
   const data = mkdtempSync(join(tmpdir(), "agon-web-"));
   const server = spawn(agon, ["web", "--port", String(port), "--data", data, ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  // A test run that breaks off leaves no server behind.
+  process.once("exit", () => server.kill());
   let output = "";
   for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => (output += text));
   const url = `http://127.0.0.1:${port}/`;
@@ -221,4 +223,12 @@ export function cliFindings(rules) {
   const { errors, warnings } = JSON.parse(output);
   const lines = (severity, findings) => findings.map((finding) => `${severity} ${finding.kind} ${finding.line}:${finding.column} ${finding.message}`);
   return [...lines("error", errors), ...lines("warning", warnings)].sort();
+}
+
+/** Prints what a page shows when its test has failed, and keeps a picture of it. */
+export async function report(page, name, session) {
+  const text = await page.locator("body").innerText().catch(() => "");
+  const file = join(root, "web/screenshots", `${name.replace(/\W+/g, "-")}.png`);
+  await page.screenshot({ path: file }).catch(() => undefined);
+  console.log(`${name}\n  at ${page.url()}\n  shows: ${text.replace(/\s+/g, " ").slice(0, 400)}\n  server: ${session.output().slice(-500)}\n  picture: ${file}`);
 }

@@ -60,7 +60,7 @@ const goofspiel = await played("goofspiel", 3);
 for (const scheme of ["light", "dark"]) {
   const shot = async (name, path, act, options = {}) => {
     if (!name.includes(only)) return;
-    const page = await open(session, "", { colorScheme: scheme, viewport: { width: 1180, height: 760 }, ...options });
+    const page = await open(session, "", { colorScheme: scheme, viewport: { width: 1180, height: 760 }, deviceScaleFactor: 0.75, ...options });
     await page.goto(session.url + path);
     try {
       await act(page);
@@ -100,12 +100,12 @@ for (const scheme of ["light", "dark"]) {
     await sees(".finding")(page);
   });
   await shot("host", "#/host", sees(".host-grid table"));
-  await shot("phone", `#/match/${watched.id}`, sees(".stage .piece"), { viewport: { width: 390, height: 800 } });
-  await shot("phone-gallery", "#/", sees(".game-card .piece"), { viewport: { width: 360, height: 760 } });
+  await shot("phone", `#/match/${watched.id}`, sees(".stage .piece"), { viewport: { width: 390, height: 800 }, deviceScaleFactor: 0.8 });
+  await shot("phone-gallery", "#/", sees(".game-card .piece"), { viewport: { width: 360, height: 760 }, deviceScaleFactor: 0.8 });
   if ("games".includes(only)) {
     const boards = [];
     for (const [game, { moves }] of positions) {
-      const page = await open(session, "", { colorScheme: scheme, viewport: { width: 900, height: 900 }, deviceScaleFactor: 0.6 });
+      const page = await open(session, "", { colorScheme: scheme, viewport: { width: 900, height: 1500 }, deviceScaleFactor: 0.6 });
       await page.goto(`${session.url}#/explore/${game}?moves=${await packed(page, moves)}`);
       await sees(".stage .piece")(page);
       await page.waitForTimeout(200);
@@ -113,7 +113,7 @@ for (const scheme of ["light", "dark"]) {
       boards.push({ game, title: await page.locator("h1").textContent(), image: box.toString("base64") });
       await page.context().close();
     }
-    const sheet = await session.browser.newPage({ viewport: { width: 1180, height: 900 } });
+    const sheet = await session.browser.newPage({ viewport: { width: 1180, height: 900 }, deviceScaleFactor: 0.75 });
     const [back, ink] = scheme === "light" ? ["#f5f4f1", "#1b2226"] : ["#131719", "#e8ecee"];
     await sheet.setContent(`<body style="margin:0;padding:18px;background:${back};color:${ink};font:15px Inter,sans-serif"><div style="display:grid;grid-template-columns:repeat(4,1fr);gap:18px">${boards
       .map((board) => `<figure style="margin:0;text-align:center"><div style="height:250px;display:grid;place-items:center"><img style="max-width:100%;max-height:250px" src="data:image/png;base64,${board.image}"></div><figcaption style="margin-top:6px;font-weight:600">${board.title}</figcaption></figure>`)

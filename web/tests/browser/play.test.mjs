@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { begin, click, drag, ending, open, playOn, start, step, untilStep, untilTurn } from "./harness.mjs";
+import { begin, click, drag, ending, open, playOn, report, start, step, untilStep, untilTurn } from "./harness.mjs";
 
 let session;
 before(async () => {
@@ -17,6 +17,9 @@ function browserTest(name, act) {
     try {
       await act(page);
       assert.deepEqual(page.faults, []);
+    } catch (fault) {
+      await report(page, name, session);
+      throw fault;
     } finally {
       await page.context().close();
     }

@@ -84,13 +84,12 @@ test("a valid sheet is formatted, drawn, analysed and played", async () => {
 });
 
 test("a fix that is offered repairs its finding", async () => {
-  const page = await editor(broken);
-  const fixes = page.locator(".finding .button");
-  await page.locator(".finding").first().waitFor();
-  await fixes.first().waitFor();
-  const n = await page.locator(".finding").count();
-  await fixes.first().click();
-  await page.waitForFunction((old) => document.querySelectorAll(".finding").length !== old, n);
+  const page = await editor(`${broken}(<= (spare ?lamp) (role ?lamp) (true (light ?state)))\n`);
+  const finding = page.locator(".finding", { hasText: "?state" });
+  await finding.first().waitFor();
+  await finding.getByRole("button", { name: /^(?!.*\[).+/ }).last().click();
+  await page.waitForFunction(() => ![...document.querySelectorAll(".finding")].some((found) => found.textContent.includes("`?state`")));
+  assert.match(await page.locator(".cm-content").innerText(), /\?_/);
   await page.context().close();
 });
 

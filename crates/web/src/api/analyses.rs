@@ -88,13 +88,22 @@ pub(crate) async fn create(State(service): Shared, Sent(wanted): Sent<Wanted>) -
         let service = Arc::clone(service);
         let thread = thread::Builder::new().name("analysis".to_owned());
         let started = thread.spawn(move || {
-            search.run(&service, &job);
-            job.publish(News::new("end", &Nothing {}));
+            let end = End(job);
+            search.run(&service, &end.0);
         });
         started.map_err(|error| ApiError::internal(error.to_string()))?;
         Ok(Started { id })
     })
     .await
+}
+
+/// Tells listeners the end of a job, whatever ends it.
+struct End(Arc<Job>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.publish(News::new("end", &Nothing {}));
+    }
 }
 
 /// A search of a position.
@@ -231,8 +240,8 @@ pub(crate) async fn examine(
         let service = Arc::clone(service);
         let thread = thread::Builder::new().name("analyse".to_owned());
         let started = thread.spawn(move || {
-            run_analysis(&service, &job, &entry, seconds);
-            job.publish(News::new("end", &Nothing {}));
+            let end = End(job);
+            run_analysis(&service, &end.0, &entry, seconds);
         });
         started.map_err(|error| ApiError::internal(error.to_string()))?;
         Ok(Started { id })

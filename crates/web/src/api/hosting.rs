@@ -16,7 +16,7 @@ use super::{Answer, MOST_BODY, MOST_RULES, Sent, Shared, aside, heavy_work, work
 use crate::error::ApiError;
 use crate::host::{StoreSummary, StoreView};
 use crate::live::{News, Wire, stream};
-use crate::own_player::SeenView;
+use crate::own_player::{OwnPlayer, SeenView};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -247,8 +247,8 @@ pub(crate) async fn player(State(service): Shared) -> Answer<PlayerStatus> {
     aside(&service, |service| {
         let own = service.own_player.as_ref();
         Ok(PlayerStatus {
-            url: own.map(|own| own.url()),
-            matches: own.map(|own| own.matches()).unwrap_or_default(),
+            url: own.map(OwnPlayer::url),
+            matches: own.map(OwnPlayer::matches).unwrap_or_default(),
         })
     })
     .await

@@ -11,6 +11,7 @@ use crate::ending::EndingView;
 use crate::error::ApiError;
 use crate::layout::Layout;
 use crate::library::{Role, Upload};
+use crate::view::MOST_STEPS;
 
 #[derive(Deserialize)]
 pub(crate) struct Opened {
@@ -82,17 +83,13 @@ pub(crate) async fn open(State(service): Shared, Sent(sent): Sent<Opened>) -> An
         let mut problem = replay(&entry.game, &record)
             .err()
             .map(|error| error.to_string());
-        let line = loop {
-            match entry.follow(&moves) {
-                Ok(line) => break line,
-                Err(error) => {
-                    problem.get_or_insert_with(|| error.message().to_owned());
-                    // The first illegal move ends what can be shown.
-                    let n_good = n_legal(&entry, &moves);
-                    moves.truncate(n_good);
-                }
-            }
-        };
+        // The first illegal move ends what can be shown.
+        moves.truncate(MOST_STEPS);
+        if let Some((n_good, fault)) = first_fault(&entry, &moves) {
+            moves.truncate(n_good);
+            problem.get_or_insert(fault);
+        }
+        let line = entry.follow(&moves)?;
         let thoughts = |step: usize| -> Vec<Option<ThoughtView>> {
             let row = record
                 .agon
@@ -154,14 +151,14 @@ fn upload(
     })
 }
 
-/// How many steps are legal.
-fn n_legal(entry: &crate::library::Entry, moves: &[Vec<String>]) -> usize {
+/// The first step that is not legal, and why.
+fn first_fault(entry: &crate::library::Entry, moves: &[Vec<String>]) -> Option<(usize, String)> {
     let mut machine = entry.game.machine();
     for (idx, texts) in moves.iter().enumerate() {
         match entry.read_joint(&mut *machine, idx + 1, texts) {
             Ok(joint) => machine.advance(&joint),
-            Err(_) => return idx,
+            Err(error) => return Some((idx, error.message().to_owned())),
         }
     }
-    moves.len()
+    None
 }

@@ -4,7 +4,7 @@ use agon_gdl::{Limits, Severity, parse};
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Sent, Shared, aside, check_length};
+use super::{Answer, Sent, Shared, aside, check_length, work};
 use crate::error::ApiError;
 use crate::writing::{Finding, Hover, Units, hover_at};
 
@@ -24,7 +24,7 @@ pub(crate) struct Checked {
 
 pub(crate) async fn check(State(service): Shared, Sent(sent): Sent<Written>) -> Answer<Checked> {
     check_length(&sent.rules)?;
-    aside(&service, move |service| {
+    work(&service, move |service| {
         let metadata = sent
             .metadata
             .as_deref()
