@@ -215,7 +215,8 @@ def test_planes_have_the_pieces():
     state = game.initial_state().apply("(drop 3)")
     planes = state.planes()
     assert planes.shape == game.planes.shape
-    assert np.argwhere(planes[0]).tolist() == [[5, 2]] and not planes[1].any()
+    assert game.planes.channels[:2] == ["black", "red"]
+    assert np.argwhere(planes[1]).tolist() == [[5, 2]] and not planes[0].any()
     assert planes[2:].min(axis=(1, 2)).tolist() == [0, 1] and planes[2:].max(axis=(1, 2)).tolist() == [0, 1]
     index = game.planes.index
     assert (np.where(index >= 0, state.observation()[index], 0) == planes).all()

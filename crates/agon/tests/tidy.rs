@@ -442,7 +442,9 @@ fn the_library_does_without_the_command_line() {
 fn every_crate_can_be_published() {
     let mut faults = Vec::new();
     let mut descriptions = BTreeSet::new();
-    for (name, manifest) in manifests() {
+    // The package for Python is a wheel, and no crate for others.
+    let published = manifests().into_iter().filter(|(name, _)| name != "python");
+    for (name, manifest) in published {
         let package = manifest["package"].as_table().expect("it is a package");
         let mut expect = |is_good: bool, what: &str| {
             if !is_good {

@@ -20,6 +20,13 @@ def load(game: GameLike) -> Game:
     return loaded
 
 
+def find_role(game: Game, role: str | int) -> str:
+    """The name of a role as the rules spell it."""
+    game.goal_range(role)  # raises if there is no such role
+    names = {name.lower(): name for name in game.roles}
+    return names[role.lower()] if isinstance(role, str) else game.roles[role]
+
+
 def scaled(goal: int | None) -> float:
     """A goal from 0 to 100 as a reward from -1 to 1; 0 where the rules give no goal."""
     return 0.0 if goal is None else goal / 50.0 - 1.0

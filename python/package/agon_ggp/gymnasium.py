@@ -21,7 +21,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ._agon import IllegalMoveError, State
-from ._common import GameLike, load, scaled
+from ._common import GameLike, find_role, load, scaled
 
 Opponent = Union[str, Callable[[State, str], Any]]
 _AUTORESET = {
@@ -52,8 +52,7 @@ class AgonEnv(gym.Env):
             raise ValueError(f'illegal is "end" or "raise", not {illegal!r}')
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode is None or one of {self.metadata['render_modes']}, not {render_mode!r}")
-        self.game.goal_range(0 if role is None else role)  # raises if there is no such role
-        self.role = self.game.roles[role or 0] if role is None or isinstance(role, int) else role
+        self.role = find_role(self.game, 0 if role is None else role)
         self.opponent = opponent
         self.playouts = playouts
         self.illegal = illegal
