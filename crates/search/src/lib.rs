@@ -46,6 +46,7 @@ mod legal;
 mod limits;
 mod match_loop;
 pub mod model;
+mod node;
 mod params;
 mod plan;
 mod policy;

@@ -444,7 +444,9 @@ mod tests {
         let mut bits = 1_u64;
         for round in 0..20_000_u64 {
             // A fixed sequence of states: mostly one link changes, sometimes many do.
-            bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(round | 1);
+            bits = bits
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(round | 1);
             let now = match round % 4 {
                 0 => bits >> 40 & 0x1ff,
                 _ => machine.words()[0] ^ 1 << ((bits >> 40) % 9),
