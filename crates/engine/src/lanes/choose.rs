@@ -8,8 +8,10 @@
 //!
 //! Subtrees without a legal move in any lane are skipped, and so are those that no lane enters.
 //!
-//! The fraction has 13 bits more than the count needs: with n legal moves, the probability of a move differs from 1/n
-//! by less than 2⁻¹³ / n, because at most one of the 2ᵏ equally likely fractions falls to a neighbour.
+//! The fraction has 10 bits more than the count of all moves needs, legal or not: with n legal moves, the probability of
+//! a move differs from 1/n by less than 2⁻¹⁰ / n, because at most one of the 2ᵏ equally likely fractions falls to a
+//! neighbour. The number of random bits does not depend on the state, so that blocks draw the same numbers whichever
+//! others are evaluated with them.
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
@@ -18,7 +20,7 @@ use super::tree::{EIGHT, Item, Tree};
 use super::vector::{Rows, Vector, get, get_eight, put, row_ptr};
 
 /// Bits of the random fraction beyond those of the count.
-const EXTRA_BITS: usize = 13;
+pub(super) const EXTRA_BITS: usize = 10;
 
 /// Maximum number of bits of a count.
 const MAX_BITS: usize = 24;
@@ -29,13 +31,13 @@ pub(super) const WIDE: usize = 34;
 /// The moves to choose from.
 pub(super) struct Leaves {
     pub(super) tree: Tree,
-    /// Per move: the row of its legality and the row to write; both padded to whole groups of the tree.
+    /// Per move: the row of its legality and the row to write; both padded to whole eighths.
     pub(super) legal: Vec<u32>,
     pub(super) does: Vec<u32>,
 }
 
 impl Leaves {
-    /// Builds the leaves from rows of moves, padded with the rows `zero` and `trash`.
+    /// Builds the leaves from rows of moves, padded to whole eighths with the rows `zero` and `trash`.
     pub(super) fn new(
         moves: impl ExactSizeIterator<Item = (u32, u32)>,
         zero: u32,
@@ -76,6 +78,18 @@ impl Scratch {
     pub(super) fn soil(&mut self) {
         self.dirty.fill(u64::MAX);
     }
+
+    /// Marks the row of a move as dirty, because other code wrote it.
+    #[inline(always)]
+    pub(super) fn soil_leaf(&mut self, leaf: u32) {
+        let eighth = leaf as usize / EIGHT;
+        self.dirty[eighth / 64] |= 1 << (eighth % 64);
+    }
+
+    /// One bit per eighth: whether rows of its moves may be set.
+    pub(super) fn dirty(&self) -> &[u64] {
+        &self.dirty
+    }
 }
 
 /// The bits of the number of legal moves in each lane; `None` if no lane has any. [`count`] must have been called.
@@ -94,62 +108,38 @@ pub(super) fn root_count(tree: &Tree, scratch: &mut Scratch, n_words: usize) -> 
     }
 }
 
-/// Descends to the moves with these indexes among the legal ones, and sets the rows of all moves.
+/// Descends to the moves with these indexes among the legal ones, and sets the rows of all moves. The bits of the index
+/// beyond those of the count are zero in the lanes of the mask.
 ///
 /// # Safety
-/// As for [`count`], which must have been called.
+/// As for [`count`], which must have been called; `number` has `WIDE` vectors.
 #[inline(always)]
 pub(super) unsafe fn find<V: Vector>(
     leaves: &Leaves,
     rows: *mut u64,
     scratch: &mut Scratch,
     mask: V,
-    number: &[V],
+    number: *const u64,
 ) {
-    let path = scratch.paths.pointer();
-    let tree = &leaves.tree;
-    let width = tree.items[tree.items.len() - 1].width as usize;
-    // SAFETY: a path has room for the mask and `MAX_BITS` bits.
+    let items = &leaves.tree.items;
+    let root = &items[items.len() - 1];
+    // SAFETY: guaranteed by the caller; a path has room for the mask and `MAX_BITS` bits.
     unsafe {
-        mask.store(path);
-        for bit in 0..width {
-            put(
-                path,
-                bit + 1,
-                if bit < number.len() {
-                    number[bit]
-                } else {
-                    V::splat(false)
-                },
-            );
+        if mask.is_zero() {
+            clear::<V>(root.eighths, &leaves.does, rows, &mut scratch.dirty);
+        } else if items.len() == 1 {
+            let counts = scratch.counts.pointer();
+            let dirty = scratch.dirty.as_mut_ptr();
+            descend_group::<V>(leaves, root, (rows, dirty), mask, number, counts);
+        } else {
+            let path = scratch.paths.pointer();
+            mask.store(path);
+            for bit in 0..root.width as usize {
+                put::<V>(path, bit + 1, get(number, bit));
+            }
+            descend::<V>(leaves, rows, scratch);
         }
-        descend::<V, false>(leaves, rows, scratch, std::ptr::null_mut());
     }
-}
-
-/// Multiplies each number by a random fraction and rounds down.
-#[inline(always)]
-pub(super) fn scale_wide<V: Vector>(
-    number: &[V; WIDE],
-    n_bits: usize,
-    random: &mut Random<V>,
-) -> [V; WIDE] {
-    let mut sum = [V::splat(false); WIDE];
-    let mut n_used = n_bits.max(1);
-    while n_used > 1 && number[n_used - 1].is_zero() {
-        n_used -= 1;
-    }
-    for _ in 0..n_bits + EXTRA_BITS {
-        let random = random.bit();
-        let (_, mut carry) = sum[0].half_add(number[0].and(random));
-        let mut bit = 1;
-        while bit < n_used {
-            (sum[bit - 1], carry) = sum[bit].full_add(number[bit].and(random), carry);
-            bit += 1;
-        }
-        sum[n_used - 1] = carry;
-    }
-    sum
 }
 
 /// Counts legal moves; returns the lanes that have one.
@@ -271,7 +261,7 @@ unsafe fn count_two<V: Vector>(
     }
 }
 
-/// Counts a group of four eighths.
+/// Counts a group of up to four eighths.
 #[inline(always)]
 unsafe fn count_four<V: Vector>(
     item: &Item,
@@ -279,18 +269,26 @@ unsafe fn count_four<V: Vector>(
     rows: *const u64,
     counts: *mut u64,
 ) -> bool {
+    let none = ([V::splat(false); 4], V::splat(false));
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let first = item.eighths.0;
-        let (a, any_a) = count_eight::<V>(legal, first, rows);
-        let (b, any_b) = count_eight::<V>(legal, first + 1, rows);
-        let (c, any_c) = count_eight::<V>(legal, first + 2, rows);
-        let (d, any_d) = count_eight::<V>(legal, first + 3, rows);
-        if any_a.or(any_b).or(any_c.or(any_d)).is_zero() {
+        let (first, n) = (item.eighths.0, item.eighths.1 - item.eighths.0);
+        let (mut b, mut c, mut d) = (none, none, none);
+        let a = count_eight::<V>(legal, first, rows);
+        if n > 1 {
+            b = count_eight::<V>(legal, first + 1, rows);
+        }
+        if n > 2 {
+            c = count_eight::<V>(legal, first + 2, rows);
+        }
+        if n > 3 {
+            d = count_eight::<V>(legal, first + 3, rows);
+        }
+        if a.1.or(b.1).or(c.1.or(d.1)).is_zero() {
             return false;
         }
-        let left = add_four(a, b);
-        let right = add_four(c, d);
+        let left = add_four(a.0, b.0);
+        let right = add_four(c.0, d.0);
         let (s0, carry) = left[0].half_add(right[0]);
         let (s1, carry) = left[1].full_add(right[1], carry);
         let (s2, carry) = left[2].full_add(right[2], carry);
@@ -298,8 +296,8 @@ unsafe fn count_four<V: Vector>(
         let (s4, s5) = left[4].full_add(right[4], carry);
         put_all(counts, item.count, &[s0, s1, s2, s3, s4, s5]);
         put_all(counts, item.count + 6, &left);
-        put_all(counts, item.count + 11, &a);
-        put_all(counts, item.count + 15, &c);
+        put_all(counts, item.count + 11, &a.0);
+        put_all(counts, item.count + 15, &c.0);
         true
     }
 }
@@ -358,11 +356,10 @@ fn four<V: Vector>(l0: V, l1: V, l2: V, l3: V) -> (V, V, V) {
     (s0, s1, s2)
 }
 
-/// Picks a move in each lane of `mask` and sets the rows of all moves; `count` must have been called. With a `log`,
-/// ORs the bits of the picked moves' numbers into its vectors.
+/// Picks a move in each lane of `mask` and sets the rows of all moves; `count` must have been called.
 ///
 /// # Safety
-/// As for [`count`]; `log` has a vector for each bit of a leaf's number.
+/// As for [`count`].
 #[inline(always)]
 pub(super) unsafe fn choose<V: Vector>(
     leaves: &Leaves,
@@ -370,33 +367,52 @@ pub(super) unsafe fn choose<V: Vector>(
     scratch: &mut Scratch,
     random: &mut Random<V>,
     mask: V,
-    log: Option<*mut u64>,
 ) {
-    // SAFETY: guaranteed by the caller.
+    let tree = &leaves.tree;
+    let root = tree.items[tree.items.len() - 1];
+    let path = scratch.paths.pointer();
+    // SAFETY: guaranteed by the caller; the counts of the root lie within those of the tree, and a path has room for
+    // the mask and `MAX_BITS` bits.
     unsafe {
-        scale(&leaves.tree, scratch, random);
-        let paths = scratch.paths.pointer();
-        mask.store(paths);
-        match log {
-            Some(log) => descend::<V, true>(leaves, rows, scratch, log),
-            None => descend::<V, false>(leaves, rows, scratch, std::ptr::null_mut()),
+        let from = row_ptr::<V>(scratch.counts.pointer(), root.count as usize);
+        let n_draws = tree.n_count_bits + EXTRA_BITS;
+        scale::<V>(
+            from,
+            path.add(V::N_WORDS),
+            tree.n_count_bits,
+            n_draws,
+            random,
+        );
+        for bit in tree.n_count_bits..root.width as usize {
+            put(path, 1 + bit, V::splat(false));
         }
+        mask.store(path);
+        descend::<V>(leaves, rows, scratch);
     }
 }
 
-/// Writes the index of the move to pick in each lane into the path of the root.
+/// Multiplies numbers of `n_bits` bits by a random fraction of `n_draws` bits, and rounds down. High bits that are zero
+/// in all lanes cost nothing.
+///
+/// # Safety
+/// There are `n_bits` vectors at `from` and at `to`, at most `WIDE`, and the CPU supports `V`.
 #[inline(always)]
-unsafe fn scale<V: Vector>(tree: &Tree, scratch: &mut Scratch, random: &mut Random<V>) {
-    let root = tree.items[tree.items.len() - 1];
-    let counts = scratch.counts.pointer();
-    let path = scratch.paths.pointer();
-    let n_draws = tree.n_count_bits + EXTRA_BITS;
-    // SAFETY: the counts of the root lie within those of the tree, and a path has room for `MAX_BITS` bits.
+pub(super) unsafe fn scale<V: Vector>(
+    from: *const u64,
+    to: *mut u64,
+    n_bits: usize,
+    n_draws: usize,
+    random: &mut Random<V>,
+) {
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        let from = counts.add(root.count as usize * V::N_WORDS);
-        let to = path.add(V::N_WORDS);
-        match tree.n_count_bits {
-            1 => scale_bits::<V, 1>(from, to, n_draws, random),
+        let mut n_used = n_bits;
+        while n_used > 1 && get::<V>(from, n_used - 1).is_zero() {
+            n_used -= 1;
+            put(to, n_used, V::splat(false));
+        }
+        match n_used {
+            0 | 1 => scale_bits::<V, 1>(from, to, n_draws, random),
             2 => scale_bits::<V, 2>(from, to, n_draws, random),
             3 => scale_bits::<V, 3>(from, to, n_draws, random),
             4 => scale_bits::<V, 4>(from, to, n_draws, random),
@@ -404,10 +420,11 @@ unsafe fn scale<V: Vector>(tree: &Tree, scratch: &mut Scratch, random: &mut Rand
             6 => scale_bits::<V, 6>(from, to, n_draws, random),
             7 => scale_bits::<V, 7>(from, to, n_draws, random),
             8 => scale_bits::<V, 8>(from, to, n_draws, random),
-            n => scale_many(from, to, n, random),
-        }
-        for bit in tree.n_count_bits..root.width as usize {
-            V::splat(false).store(to.add(bit * V::N_WORDS));
+            9 => scale_bits::<V, 9>(from, to, n_draws, random),
+            10 => scale_bits::<V, 10>(from, to, n_draws, random),
+            11 => scale_bits::<V, 11>(from, to, n_draws, random),
+            12 => scale_bits::<V, 12>(from, to, n_draws, random),
+            _ => scale_many(from, to, n_used, n_draws, random),
         }
     }
 }
@@ -448,24 +465,30 @@ unsafe fn scale_bits<V: Vector, const K: usize>(
     }
 }
 
-/// The same for large counts; high bits that are zero in all lanes are skipped.
+/// The same for large numbers, in memory.
 #[inline(always)]
 unsafe fn scale_many<V: Vector>(
     from: *const u64,
     to: *mut u64,
     n_bits: usize,
+    n_draws: usize,
     random: &mut Random<V>,
 ) {
-    let mut count = [V::splat(false); WIDE];
+    let mut sum = [V::splat(false); WIDE];
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut bit = 0;
-        while bit < n_bits {
-            count[bit] = get(from, bit);
-            bit += 1;
+        for _ in 0..n_draws {
+            let random = random.bit();
+            let (_, mut carry) = sum[0].half_add(get::<V>(from, 0).and(random));
+            let mut bit = 1;
+            while bit < n_bits {
+                let addend = get::<V>(from, bit).and(random);
+                (sum[bit - 1], carry) = sum[bit].full_add(addend, carry);
+                bit += 1;
+            }
+            sum[n_bits - 1] = carry;
         }
-        let sum = scale_wide(&count, n_bits, random);
-        bit = 0;
+        let mut bit = 0;
         while bit < n_bits {
             put(to, bit, sum[bit]);
             bit += 1;
@@ -475,12 +498,7 @@ unsafe fn scale_many<V: Vector>(
 
 /// Follows all lanes from the root, where their mask and index are, to the moves.
 #[inline(always)]
-unsafe fn descend<V: Vector, const LOG: bool>(
-    leaves: &Leaves,
-    rows: *mut u64,
-    scratch: &mut Scratch,
-    log: *mut u64,
-) {
+unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scratch) {
     let Scratch {
         counts,
         paths,
@@ -488,7 +506,7 @@ unsafe fn descend<V: Vector, const LOG: bool>(
         dirty,
     } = scratch;
     let (counts, paths) = (counts.pointer(), paths.pointer());
-    let Leaves { tree, legal, does } = leaves;
+    let Leaves { tree, does, .. } = leaves;
     // SAFETY: guaranteed by the caller; there is a path for each depth, left and right.
     unsafe {
         let mut idx = tree.items.len();
@@ -502,30 +520,10 @@ unsafe fn descend<V: Vector, const LOG: bool>(
                 continue;
             }
             idx -= 1;
+            let number = row_ptr::<V>(path, 1);
             let Some((left, _)) = item.halves else {
-                let moves = Moves {
-                    legal: legal.as_ptr(),
-                    does: does.as_ptr(),
-                    rows,
-                    dirty: dirty.as_mut_ptr(),
-                    log,
-                };
-                let first = item.eighths.0 as usize;
-                match tree.n_eighths {
-                    1 => descend_eight::<V, LOG>(&moves, first, mask, get_all(path, 1)),
-                    2 => {
-                        let left: [V; 4] = get_all(counts, item.count + 5);
-                        descend_two::<V, LOG>(&moves, first, mask, get_all(path, 1), left);
-                    }
-                    _ => descend_four_eighths::<V, LOG>(
-                        &moves,
-                        first,
-                        mask,
-                        get_all(path, 1),
-                        counts,
-                        item.count,
-                    ),
-                }
+                let to = (rows, dirty.as_mut_ptr());
+                descend_group::<V>(leaves, item, to, mask, number, counts);
                 continue;
             };
             let to_left = path_of::<V>(paths, item.depth + 1, false);
@@ -538,7 +536,7 @@ unsafe fn descend<V: Vector, const LOG: bool>(
             let mut bit = 0;
             if is_left_live {
                 while bit < width {
-                    let value: V = get(path, 1 + bit);
+                    let value: V = get(number, bit);
                     let (difference, next) =
                         value.full_subtract(get(counts, left_count + bit), borrow);
                     put(to_left, 1 + bit, value);
@@ -548,16 +546,42 @@ unsafe fn descend<V: Vector, const LOG: bool>(
                 }
             } else {
                 while bit < width {
-                    put::<V>(to_right, 1 + bit, get(path, 1 + bit));
+                    put::<V>(to_right, 1 + bit, get(number, bit));
                     bit += 1;
                 }
             }
-            let right = mask.and_not(borrow);
             put(to_left, 0, mask.and(borrow));
-            put(to_right, 0, right);
-            if LOG {
-                put(log, width - 1, get::<V>(log, width - 1).or(right));
+            put(to_right, 0, mask.and_not(borrow));
+        }
+    }
+}
+
+/// Follows lanes from a group to its moves.
+#[inline(always)]
+unsafe fn descend_group<V: Vector>(
+    leaves: &Leaves,
+    item: &Item,
+    (rows, dirty): (*mut u64, *mut u64),
+    mask: V,
+    number: *const u64,
+    counts: *const u64,
+) {
+    let moves = Moves {
+        legal: leaves.legal.as_ptr(),
+        does: leaves.does.as_ptr(),
+        rows,
+        dirty,
+    };
+    let first = item.eighths.0 as usize;
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match leaves.tree.n_eighths {
+            1 => descend_eight::<V>(&moves, first, mask, get_all(number, 0)),
+            2 => {
+                let left: [V; 4] = get_all(counts, item.count + 5);
+                descend_two::<V>(&moves, (first, first + 2), mask, get_all(number, 0), left);
             }
+            _ => descend_four_eighths::<V>(&moves, item, mask, get_all(number, 0), counts),
         }
     }
 }
@@ -612,18 +636,17 @@ struct Moves {
     does: *const u32,
     rows: *mut u64,
     dirty: *mut u64,
-    log: *mut u64,
 }
 
 #[inline(always)]
-unsafe fn descend_four_eighths<V: Vector, const LOG: bool>(
+unsafe fn descend_four_eighths<V: Vector>(
     moves: &Moves,
-    first: usize,
+    item: &Item,
     mask: V,
     number: [V; 5],
     counts: *const u64,
-    count: u32,
 ) {
+    let (count, first, end) = (item.count, item.eighths.0 as usize, item.eighths.1 as usize);
     // SAFETY: guaranteed by the caller.
     unsafe {
         let left: [V; 5] = get_all(counts, count + 6);
@@ -635,24 +658,19 @@ unsafe fn descend_four_eighths<V: Vector, const LOG: bool>(
         let (_, is_left) = number[4].full_subtract(left[4], borrow);
         let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
         let number = [number[0], number[1], number[2], number[3]];
-        descend_two::<V, LOG>(moves, first, to_left, number, get_all(counts, count + 11));
-        descend_two::<V, LOG>(
-            moves,
-            first + 2,
-            to_right,
-            [d0, d1, d2, d3],
-            get_all(counts, count + 15),
-        );
-        if LOG {
-            put(moves.log, 4, get::<V>(moves.log, 4).or(to_right));
+        let left = get_all(counts, count + 11);
+        descend_two::<V>(moves, (first, end), to_left, number, left);
+        if first + 2 < end {
+            let left = get_all(counts, count + 15);
+            descend_two::<V>(moves, (first + 2, end), to_right, [d0, d1, d2, d3], left);
         }
     }
 }
 
 #[inline(always)]
-unsafe fn descend_two<V: Vector, const LOG: bool>(
+unsafe fn descend_two<V: Vector>(
     moves: &Moves,
-    first: usize,
+    (first, end): (usize, usize),
     mask: V,
     number: [V; 4],
     left: [V; 4],
@@ -665,21 +683,15 @@ unsafe fn descend_two<V: Vector, const LOG: bool>(
         let (d2, borrow) = number[2].full_subtract(left[2], borrow);
         let (_, is_left) = number[3].full_subtract(left[3], borrow);
         let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
-        descend_eight::<V, LOG>(moves, first, to_left, [number[0], number[1], number[2]]);
-        descend_eight::<V, LOG>(moves, first + 1, to_right, [d0, d1, d2]);
-        if LOG {
-            put(moves.log, 3, get::<V>(moves.log, 3).or(to_right));
+        descend_eight::<V>(moves, first, to_left, [number[0], number[1], number[2]]);
+        if first + 1 < end {
+            descend_eight::<V>(moves, first + 1, to_right, [d0, d1, d2]);
         }
     }
 }
 
 #[inline(always)]
-unsafe fn descend_eight<V: Vector, const LOG: bool>(
-    moves: &Moves,
-    eighth: usize,
-    mask: V,
-    number: [V; 3],
-) {
+unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number: [V; 3]) {
     // SAFETY: rows of moves are rows of the matrix; there is a bit for each eighth.
     unsafe {
         let does = moves.does.add(eighth * EIGHT);
@@ -699,25 +711,19 @@ unsafe fn descend_eight<V: Vector, const LOG: bool>(
         let (d1, borrow) = number[1].full_subtract(c1, borrow);
         let (_, is_left) = number[2].full_subtract(c2, borrow);
         let (left, right) = (mask.and(is_left), mask.and_not(is_left));
-        let (a, a_right) = descend_half(left, number[0], number[1], [l[0], l[1], l[2]]);
-        let (b, b_right) = descend_half(right, d0, d1, [l[4], l[5], l[6]]);
+        let a = descend_half(left, number[0], number[1], [l[0], l[1], l[2]]);
+        let b = descend_half(right, d0, d1, [l[4], l[5], l[6]]);
         put_eight(
             moves.rows,
             does,
             [a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]],
         );
-        if LOG {
-            let lowest = a[1].or(a[3]).or(b[1].or(b[3]));
-            put(moves.log, 0, get::<V>(moves.log, 0).or(lowest));
-            put(moves.log, 1, get::<V>(moves.log, 1).or(a_right.or(b_right)));
-            put(moves.log, 2, get::<V>(moves.log, 2).or(right));
-        }
     }
 }
 
-/// The masks of four leaves, and the lanes that went to the last two.
+/// The masks of four leaves.
 #[inline(always)]
-fn descend_half<V: Vector>(mask: V, n0: V, n1: V, l: [V; 3]) -> ([V; 4], V) {
+fn descend_half<V: Vector>(mask: V, n0: V, n1: V, l: [V; 3]) -> [V; 4] {
     let (c0, c1) = l[0].half_add(l[1]);
     let borrow = c0.and_not(n0);
     let d0 = n0.xor(c0);
@@ -725,8 +731,5 @@ fn descend_half<V: Vector>(mask: V, n0: V, n1: V, l: [V; 3]) -> ([V; 4], V) {
     let (left, right) = (mask.and(is_left), mask.and_not(is_left));
     let first = left.and(l[0]).and_not(n0);
     let third = right.and(l[2]).and_not(d0);
-    (
-        [first, left.and_not(first), third, right.and_not(third)],
-        right,
-    )
+    [first, left.and_not(first), third, right.and_not(third)]
 }

@@ -45,6 +45,8 @@
 
 mod block;
 mod choose;
+mod chosen;
+mod classes;
 mod code;
 mod codes;
 pub(crate) mod decisive;

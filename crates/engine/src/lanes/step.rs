@@ -7,6 +7,7 @@
 
 use super::block::{Block, StageRows};
 use super::choose::{choose, count};
+use super::chosen::write_numbers;
 use super::group::{ACTIVE, ENDING, Group, Keep, STUCK, TAKEN, collect_goals};
 use super::kernel::Simd;
 use super::policy::{self, BlockPolicy};
@@ -15,7 +16,7 @@ use super::random::Random;
 use super::sums::GoalsOfBlock;
 use super::transpose::rows_to_states;
 use super::vector::{Vector, get, put, row_ptr};
-use super::weights::{Tables, log_moves};
+use super::weights::Tables;
 use crate::state::RoleId;
 
 /// Constants of a run.
@@ -178,11 +179,6 @@ unsafe fn step<V: Vector>(
         let before = group.random.pointer();
         let mut random = Random::<V>::load(before);
         let bits = group.move_bits.pointer();
-        if run.keep.moves {
-            for row in 0..phase.n_log_rows {
-                V::splat(false).store(row_ptr::<V>(bits, row));
-            }
-        }
         if let Some(policy) = &mut chooser.policy {
             policy::choose(run.program, group, blocks, now, &mut **policy);
         }
@@ -192,12 +188,9 @@ unsafe fn step<V: Vector>(
             else {
                 continue;
             };
-            let log = row_ptr::<V>(bits, choice.first_log_row);
             match (&chooser.policy, chooser.tables, &mut group.table_scratch) {
                 (None, None, _) => {
-                    let log = run.keep.moves.then_some(log);
-                    choose(&choice.leaves, rows, scratch, &mut random, active, log);
-                    continue;
+                    choose(&choice.leaves, rows, scratch, &mut random, active);
                 }
                 (None, Some(tables), Some(table_scratch)) => {
                     tables.choose::<V>(
@@ -212,7 +205,11 @@ unsafe fn step<V: Vector>(
                 _ => {}
             }
             if run.keep.moves {
-                log_moves::<V>(choice, rows, log);
+                let is_counted = |tables: &Tables| tables.counts(phase_idx, role);
+                let is_tracked = !chooser.tables.is_some_and(is_counted);
+                let dirty = is_tracked.then(|| scratch.dirty());
+                let to = row_ptr::<V>(bits, choice.first_log_row);
+                write_numbers::<V>(&choice.leaves, rows, dirty, to);
             }
         }
         store_random(group, &random);

@@ -3,7 +3,7 @@
 //! Leaves are moves, in order. A left subtree is always full, so the path to a leaf, as right and left turns, is the
 //! leaf's number in binary. Items are listed after their children, and each subtree is contiguous: counting goes
 //! forwards, descending backwards. Groups are counted and descended by straight-line code; the more moves, the larger
-//! the groups.
+//! the groups. The last group has only as many eighths as its moves need.
 
 /// Number of moves in an eighth, the unit of groups.
 pub(super) const EIGHT: usize = 8;
@@ -12,9 +12,9 @@ pub(super) const EIGHT: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub(super) items: Vec<Item>,
-    n_groups: usize,
     /// Eighths in a group: 1, 2 or 4.
     pub(super) n_eighths: usize,
+    n_all_eighths: usize,
     n_index_bits: usize,
     /// Bits of the number of legal moves.
     pub(super) n_count_bits: usize,
@@ -49,14 +49,13 @@ impl Tree {
             9..=16 => 2,
             _ => 4,
         };
-        let n_groups = n_leaves.div_ceil(n_eighths * EIGHT).max(1);
+        let n_all_eighths = n_leaves.div_ceil(EIGHT).max(1);
+        let n_groups = n_all_eighths.div_ceil(n_eighths);
         let mut tree = Tree {
             items: Vec::new(),
-            n_groups,
             n_eighths,
-            n_index_bits: (n_groups * n_eighths * EIGHT)
-                .next_power_of_two()
-                .trailing_zeros() as usize,
+            n_all_eighths,
+            n_index_bits: (n_all_eighths * EIGHT).next_power_of_two().trailing_zeros() as usize,
             n_count_bits: (usize::BITS - n_leaves.leading_zeros()).max(1) as usize,
             n_counts: 0,
             n_depths: 0,
@@ -65,17 +64,22 @@ impl Tree {
         tree
     }
 
-    /// Number of leaves, including the padding of the last group.
+    /// Number of leaves, including the padding of the last eighth.
     pub(super) fn n_leaves(&self) -> usize {
-        self.n_all_eighths() * EIGHT
+        self.n_all_eighths * EIGHT
+    }
+
+    /// Bits of the count of the root, whether moves are legal or not.
+    pub(super) fn n_root_bits(&self) -> usize {
+        self.items.last().map_or(0, |root| root.width as usize)
     }
 
     /// Number of eighths in all groups.
     pub(super) fn n_all_eighths(&self) -> usize {
-        self.n_groups * self.n_eighths
+        self.n_all_eighths
     }
 
-    /// Bits of a leaf's number.
+    /// Bits of a leaf's number, at least three.
     pub(super) fn n_index_bits(&self) -> usize {
         self.n_index_bits
     }
@@ -96,7 +100,10 @@ impl Tree {
             count: self.n_counts as u32,
             width,
             n_items: (self.items.len() - before + 1) as u32,
-            eighths: (start * n_eighths, end * n_eighths),
+            eighths: (
+                start * n_eighths,
+                (end * n_eighths).min(self.n_all_eighths as u32),
+            ),
             depth,
             is_right,
         });

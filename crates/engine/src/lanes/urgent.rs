@@ -10,7 +10,7 @@
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
-use super::choose::WIDE;
+use super::choose::Scratch;
 use super::program::{Choice, ZERO};
 use super::vector::{Rows, Vector, get, put};
 use super::weights::{MoveWeight, Scale, Urgency};
@@ -34,6 +34,8 @@ pub(super) struct Urgent {
 struct Move {
     legal: u32,
     does: u32,
+    /// Its leaf in the uniform choice.
+    leaf: u32,
     weight: f32,
     /// The ranges of the factors of its scales.
     on: (u32, u32),
@@ -55,6 +57,7 @@ struct Live {
     /// Its index in `lanes`.
     idx: u32,
     does: u32,
+    leaf: u32,
     weight: u32,
     rank: f32,
 }
@@ -96,6 +99,7 @@ impl Urgent {
             let urgent = Move {
                 legal: choice.leaves.legal[leaf],
                 does: choice.leaves.does[leaf],
+                leaf: leaf as u32,
                 weight,
                 on: ranges[on.0 as usize],
                 by: by.map_or((0, 0), |by| ranges[by.0 as usize]),
@@ -203,32 +207,33 @@ impl Urgent {
         }
     }
 
-    /// Sums the weights of the gathered moves.
+    /// Adds the weights of the gathered moves to a sum, which has at least `n_bits` bits.
     ///
     /// # Safety
     /// As for [`Urgent::gather`], which must have been called.
     #[inline(always)]
-    pub(super) unsafe fn add_up<V: Vector>(
-        &self,
-        scratch: &mut UrgentScratch,
-        total: &mut [V; WIDE],
-    ) {
+    pub(super) unsafe fn add_up<V: Vector>(&self, scratch: &mut UrgentScratch, total: *mut u64) {
         let lanes = scratch.lanes.pointer();
         for live in &scratch.live {
             // SAFETY: guaranteed by the caller.
-            let here: V = unsafe { get(lanes, live.idx as usize) };
-            let mut carry = V::splat(false);
-            let mut bit = live.weight.trailing_zeros() as usize;
-            while bit < self.n_bits {
-                if live.weight >> bit & 1 == 1 {
-                    (total[bit], carry) = total[bit].full_add(here, carry);
-                } else {
-                    if live.weight >> bit == 0 && carry.is_zero() {
-                        break;
+            unsafe {
+                let here: V = get(lanes, live.idx as usize);
+                let mut carry = V::splat(false);
+                let mut bit = live.weight.trailing_zeros() as usize;
+                while bit < self.n_bits {
+                    let before: V = get(total, bit);
+                    let sum;
+                    if live.weight >> bit & 1 == 1 {
+                        (sum, carry) = before.full_add(here, carry);
+                    } else {
+                        if live.weight >> bit == 0 && carry.is_zero() {
+                            break;
+                        }
+                        (sum, carry) = before.half_add(carry);
                     }
-                    (total[bit], carry) = total[bit].half_add(carry);
+                    put(total, bit, sum);
+                    bit += 1;
                 }
-                bit += 1;
             }
         }
     }
@@ -242,7 +247,7 @@ impl Urgent {
         &self,
         rows: *mut u64,
         scratch: &mut UrgentScratch,
-        place: &mut [V; WIDE],
+        place: *mut u64,
         mut waiting: V,
     ) {
         let lanes = scratch.lanes.pointer();
@@ -256,15 +261,17 @@ impl Urgent {
                 let here: V = get(lanes, live.idx as usize);
                 let mut bit = live.weight.trailing_zeros() as usize;
                 while bit < self.n_bits {
-                    let bits = place[bit];
+                    let bits: V = get(place, bit);
+                    let difference;
                     if live.weight >> bit & 1 == 1 {
-                        (place[bit], borrow) = bits.full_subtract(here, borrow);
+                        (difference, borrow) = bits.full_subtract(here, borrow);
                     } else {
                         if live.weight >> bit == 0 && borrow.is_zero() {
                             break;
                         }
-                        (place[bit], borrow) = (bits.xor(borrow), borrow.and_not(bits));
+                        (difference, borrow) = (bits.xor(borrow), borrow.and_not(bits));
                     }
+                    put(place, bit, difference);
                     bit += 1;
                 }
                 let chosen = waiting.and(borrow);
@@ -277,7 +284,8 @@ impl Urgent {
         }
     }
 
-    /// Makes the heaviest move in the waiting lanes, and returns the lanes that have none.
+    /// Makes the heaviest move in the waiting lanes, and returns the lanes that have none. Rows that are set are marked as
+    /// dirty in the scratch of the uniform choice.
     ///
     /// # Safety
     /// As for [`Urgent::gather`], which must have been called.
@@ -287,6 +295,7 @@ impl Urgent {
         rows: *mut u64,
         scratch: &mut UrgentScratch,
         mut waiting: V,
+        uniform: &mut Scratch,
     ) -> V {
         let lanes = scratch.lanes.pointer();
         let by_rank = |a: &Live, b: &Live| b.rank.total_cmp(&a.rank).then(a.does.cmp(&b.does));
@@ -298,6 +307,7 @@ impl Urgent {
                 waiting = waiting.and_not(chosen);
                 if !chosen.is_zero() {
                     or_into(rows, live.does, chosen);
+                    uniform.soil_leaf(live.leaf);
                 }
             }
         }
@@ -318,6 +328,7 @@ impl UrgentScratch {
         self.live.push(Live {
             idx: idx as u32,
             does: mv.does,
+            leaf: mv.leaf,
             weight: rounded(weight),
             rank: weight,
         });

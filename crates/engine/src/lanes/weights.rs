@@ -2,8 +2,9 @@
 //!
 //! *Proportional*: weights are rounded to sixteen classes (1, 2, 3, 4, 6, 8, …, 256, relative to the largest; weight
 //! zero falls into the lowest class). Each class counts its legal moves as the uniform choice does. A random position
-//! in the sum of all weights determines the class and the move within it. *Greedy*: uniform with probability ε,
-//! otherwise the first legal move in the order of weights; equal weights keep the order of moves.
+//! in the sum of all weights determines the class and the move within it ([`super::classes`]). With its rounded weight
+//! w and the lightest class l, the probability of a move has a relative error below 2⁻⁸ · l / w. *Greedy*: uniform with
+//! probability ε, otherwise the first legal move in the order of weights; equal weights keep the order of moves.
 //!
 //! A move may have another weight where a fluent holds. It then has several leaves, one for each class that it can fall
 //! into, each legal where its case applies. Moves may be *urgent* where fluents hold: a role with a legal urgent move
@@ -14,11 +15,12 @@
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
-use super::choose::{Leaves, Scratch, WIDE, count, find, root_count, scale_wide};
-use super::program::{Choice, FIRST_BASE, LanesProgram, ONES, RoleMoves, TRASH, ZERO};
+use super::choose::{Scratch, WIDE, scale};
+use super::classes::{Classes, ClassesScratch, PLACE, class_of};
+use super::program::{Choice, FIRST_BASE, LanesProgram, ONES, RoleMoves, ZERO};
 use super::random::Random;
 use super::urgent::{Urgent, UrgentScratch};
-use super::vector::{Vector, get, put};
+use super::vector::{Rows, Vector, get, put, row_ptr};
 use crate::state::{MoveId, RoleId};
 
 /// How playouts choose among legal moves.
@@ -122,25 +124,8 @@ impl Weights {
     }
 }
 
-/// Weights of the classes: one or three, times a power of two.
-const CLASSES: [(u8, u8); 16] = [
-    (1, 0),
-    (1, 1),
-    (3, 0),
-    (1, 2),
-    (3, 1),
-    (1, 3),
-    (3, 2),
-    (1, 4),
-    (3, 3),
-    (1, 5),
-    (3, 4),
-    (1, 6),
-    (3, 5),
-    (1, 7),
-    (3, 6),
-    (1, 8),
-];
+/// Bits of the random fraction of a proportional choice beyond those of the sum of weights.
+const EXTRA_BITS: usize = 8;
 
 /// The weighted choices of a program: per phase and role with a choice.
 pub(super) struct Tables {
@@ -180,21 +165,12 @@ struct SplitCase {
 }
 
 enum How {
-    /// From the lightest to the heaviest.
-    Proportional(Vec<Class>),
+    Proportional(Classes),
     /// Leaves in the order of weights, and the probability of a uniform choice, in units of 2⁻¹⁶.
     Greedy {
-        order: Vec<(u32, u32)>,
+        order: Vec<Leaf>,
         epsilon: u32,
     },
-}
-
-struct Class {
-    factor: u8,
-    shift: u8,
-    /// Bits of the largest sum of weights of this class and the lighter ones.
-    n_bits: usize,
-    leaves: Leaves,
 }
 
 /// Scratch memory of a group for tables.
@@ -203,7 +179,10 @@ pub(super) struct TableScratch {
 }
 
 struct OfTable {
-    classes: Vec<Scratch>,
+    /// For a proportional choice.
+    classes: Option<ClassesScratch>,
+    /// The sum of all weights.
+    total: Rows,
     urgent: UrgentScratch,
     /// Per split: whether its rows may still be set from the last step.
     is_live: Vec<bool>,
@@ -213,7 +192,7 @@ impl TableScratch {
     /// Marks all rows as dirty, because other code wrote rows of moves.
     pub(super) fn soil(&mut self) {
         for scratch in self.phases.iter_mut().flatten().flatten() {
-            scratch.classes.iter_mut().for_each(Scratch::soil);
+            scratch.classes.iter_mut().for_each(ClassesScratch::soil);
             scratch.is_live.fill(true);
         }
     }
@@ -225,6 +204,8 @@ struct Leaf {
     rank: f32,
     legal: u32,
     does: u32,
+    /// The leaf of the move in the uniform choice.
+    of_move: u32,
 }
 
 impl Tables {
@@ -268,12 +249,12 @@ impl Tables {
         let table_scratch = |table: &Option<Table>| {
             let table = table.as_ref()?;
             let classes = match &table.how {
-                How::Proportional(classes) => classes.as_slice(),
-                How::Greedy { .. } => &[],
+                How::Proportional(classes) => Some(classes.scratch(n_words)),
+                How::Greedy { .. } => None,
             };
-            let scratch = |class: &Class| Scratch::new(&class.leaves.tree, n_words);
             Some(OfTable {
-                classes: classes.iter().map(scratch).collect(),
+                total: Rows::new(if classes.is_some() { WIDE } else { 0 }, n_words),
+                classes,
                 urgent: table.urgent.scratch(n_words),
                 is_live: vec![true; table.splits.len()],
             })
@@ -310,22 +291,20 @@ impl Tables {
         rows: *mut u64,
         scratch: &mut TableScratch,
     ) -> V {
-        let mut any = V::splat(false);
         let (Some(table), Some(scratch)) =
             (&self.phases[phase][role], &mut scratch.phases[phase][role])
         else {
-            return any;
+            return V::splat(false);
         };
-        if let How::Proportional(classes) = &table.how {
-            // SAFETY: guaranteed by the caller.
-            unsafe {
-                split::<V>(table, rows, &mut scratch.is_live);
-                for (class, scratch) in classes.iter().zip(&mut scratch.classes) {
-                    any = any.or(count::<V>(&class.leaves, rows, scratch));
-                }
-            }
+        let (How::Proportional(classes), Some(class_scratch)) = (&table.how, &mut scratch.classes)
+        else {
+            return V::splat(false);
+        };
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            split::<V>(table, rows, &mut scratch.is_live);
+            classes.count(rows, class_scratch)
         }
-        any
     }
 
     /// Picks a move in each lane of `mask` and sets the rows of all moves.
@@ -352,39 +331,31 @@ impl Tables {
             match &table.how {
                 How::Proportional(classes) => {
                     proportional(table, classes, rows, scratch, random, mask);
-                    // The uniform choice must clear rows that it did not write.
-                    uniform.soil();
                 }
                 How::Greedy { order, epsilon } => {
                     split::<V>(table, rows, &mut scratch.is_live);
                     let is_random = below(random, *epsilon);
-                    super::choose::choose(
-                        &choice.leaves,
-                        rows,
-                        uniform,
-                        random,
-                        mask.and(is_random),
-                        None,
-                    );
+                    let drawn = mask.and(is_random);
+                    super::choose::choose(&choice.leaves, rows, uniform, random, drawn);
                     let mut waiting = mask.and_not(is_random);
                     if !table.urgent.is_empty() {
                         let urgent = &mut scratch.urgent;
                         table.urgent.gather::<V>(rows, urgent);
-                        waiting = table.urgent.make_best(rows, urgent, waiting);
+                        waiting = table.urgent.make_best(rows, urgent, waiting, uniform);
                     }
-                    for &(legal, does) in order {
-                        let taken = waiting.and(V::load(rows.add(legal as usize * V::N_WORDS)));
+                    for leaf in order {
+                        let taken = waiting.and(get(rows, leaf.legal as usize));
                         if taken.is_zero() {
                             continue;
                         }
                         waiting = waiting.and_not(taken);
-                        let to = rows.add(does as usize * V::N_WORDS);
-                        V::load(to).or(taken).store(to);
+                        let before: V = get(rows, leaf.does as usize);
+                        put(rows, leaf.does as usize, before.or(taken));
+                        uniform.soil_leaf(leaf.of_move);
                         if waiting.is_zero() {
                             break;
                         }
                     }
-                    uniform.soil();
                 }
             }
         }
@@ -472,7 +443,12 @@ impl Table {
             start = end;
             if let [rank] = ranks[..] {
                 split_cases.truncate(first_case as usize);
-                leaves.push(Leaf { rank, legal, does });
+                leaves.push(Leaf {
+                    rank,
+                    legal,
+                    does,
+                    of_move: leaf as u32,
+                });
                 continue;
             }
             let n_rows = ranks.len() as u32;
@@ -487,6 +463,7 @@ impl Table {
                     Some(_) => does,
                     None => does_rows + at,
                 },
+                of_move: leaf as u32,
             }));
             splits.push(Split {
                 legal,
@@ -501,11 +478,16 @@ impl Table {
             Some(epsilon) => {
                 leaves.sort_by(|a, b| b.rank.total_cmp(&a.rank));
                 How::Greedy {
-                    order: leaves.iter().map(|leaf| (leaf.legal, leaf.does)).collect(),
+                    order: leaves,
                     epsilon: (epsilon.clamp(0.0, 1.0) * 65536.0).round() as u32,
                 }
             }
-            None => How::Proportional(proportions(&leaves)),
+            None => {
+                let leaves = leaves.iter();
+                How::Proportional(Classes::new(
+                    leaves.map(|leaf| (leaf.rank as usize, leaf.legal, leaf.does)),
+                ))
+            }
         };
         Table {
             splits,
@@ -514,43 +496,6 @@ impl Table {
             how,
         }
     }
-}
-
-/// The class nearest to a weight, as a ratio. If all weights are zero, all are equal.
-fn class_of(weight: f32, largest: f32) -> usize {
-    let weight = if largest > 0.0 {
-        weight / largest * 256.0
-    } else {
-        256.0
-    };
-    if weight.is_nan() || weight <= 1.0 {
-        return 0;
-    }
-    let value = |(factor, shift): (u8, u8)| f32::from(factor) * f32::from(1_u16 << shift);
-    let next = |idx: &usize| value(CLASSES[*idx - 1]) * value(CLASSES[*idx]) <= weight * weight;
-    (1..CLASSES.len()).take_while(next).last().unwrap_or(0)
-}
-
-/// Sorts leaves into classes.
-fn proportions(leaves: &[Leaf]) -> Vec<Class> {
-    let mut by_class: Vec<Vec<&Leaf>> = vec![Vec::new(); CLASSES.len()];
-    for leaf in leaves {
-        by_class[leaf.rank as usize].push(leaf);
-    }
-    let mut classes: Vec<Class> = Vec::new();
-    let mut heaviest = 0_u64;
-    let by_class = CLASSES.iter().zip(&by_class);
-    for (&(factor, shift), leaves) in by_class.filter(|(_, leaves)| !leaves.is_empty()) {
-        heaviest += (u64::from(factor) << shift) * leaves.len() as u64;
-        let rows = leaves.iter().map(|leaf| (leaf.legal, leaf.does));
-        classes.push(Class {
-            factor,
-            shift,
-            n_bits: (u64::BITS - heaviest.leading_zeros()) as usize,
-            leaves: Leaves::new(rows, ZERO, TRASH),
-        });
-    }
-    classes
 }
 
 /// Sets the rows of the leaves of moves with cases. Moves that are legal in no lane cost nothing if they were not
@@ -622,137 +567,50 @@ fn below<V: Vector>(random: &mut Random<V>, limit: u32) -> V {
 #[inline(always)]
 unsafe fn proportional<V: Vector>(
     table: &Table,
-    classes: &[Class],
+    classes: &Classes,
     rows: *mut u64,
     scratch: &mut OfTable,
     random: &mut Random<V>,
     mask: V,
 ) {
-    let zero = V::splat(false);
-    let has_urgent = !table.urgent.is_empty();
     let OfTable {
-        classes: scratch,
-        urgent: urgent_scratch,
+        classes: Some(class_scratch),
+        total,
+        urgent,
         is_live,
-    } = scratch;
+    } = scratch
+    else {
+        return;
+    };
+    let total = total.pointer();
+    let has_urgent = !table.urgent.is_empty();
     // SAFETY: guaranteed by the caller; sums have at most `WIDE` bits.
     unsafe {
         // Step 1. The weight of all legal moves, or of all urgent ones.
-        let mut total = [zero; WIDE];
-        let mut n_bits = classes.last().map_or(1, |class| class.n_bits);
-        for (class, scratch) in classes.iter().zip(&mut *scratch) {
-            let Some(count) = root_count(&class.leaves.tree, scratch, V::N_WORDS) else {
-                continue;
-            };
-            let shift = class.shift as usize;
-            add(&mut total, class, count, shift);
-            if class.factor == 3 {
-                add(&mut total, class, count, shift + 1);
-            }
-        }
-        let mut is_urgent = zero;
+        classes.add_up::<V>(class_scratch, total);
+        let mut n_bits = classes.n_bits;
+        let mut is_urgent = V::splat(false);
         if has_urgent {
             n_bits = n_bits.max(table.urgent.n_bits);
-            is_urgent = table.urgent.gather::<V>(rows, urgent_scratch);
-            if !is_urgent.is_zero() {
-                for sum in &mut total {
-                    *sum = sum.and_not(is_urgent);
-                }
-                table.urgent.add_up(urgent_scratch, &mut total);
+            is_urgent = table.urgent.gather::<V>(rows, urgent);
+            for bit in 0..n_bits {
+                let sum = if bit < classes.n_bits {
+                    get::<V>(total, bit).and_not(is_urgent)
+                } else {
+                    V::splat(false)
+                };
+                put(total, bit, sum);
             }
+            table.urgent.add_up::<V>(urgent, total);
         }
-        // Step 2. A position in it, and its class. The heaviest classes come first, so that the remainder needs ever
-        // fewer bits. A class with three times a power of two is processed three times.
-        let mut place = scale_wide(&total, n_bits, random);
-        let mut place_of_urgent = if has_urgent { place } else { total };
-        let mut masks = [zero; CLASSES.len()];
-        let (mut number, mut before) = ([zero; WIDE], [zero; WIDE]);
-        let mut waiting = mask.and_not(is_urgent);
-        for (idx, class) in classes.iter().enumerate().rev() {
-            if waiting.is_zero() {
-                break;
-            }
-            let Some(count) = root_count(&class.leaves.tree, &mut scratch[idx], V::N_WORDS) else {
-                continue;
-            };
-            let (shift, n_count_bits) = (class.shift as usize, class.leaves.tree.n_count_bits);
-            for _ in 0..class.factor {
-                let mut borrow = zero;
-                let mut bit = 0;
-                while bit < n_count_bits.min(class.n_bits - shift) {
-                    before[bit] = place[shift + bit];
-                    (place[shift + bit], borrow) =
-                        before[bit].full_subtract(get(count, bit), borrow);
-                    bit += 1;
-                }
-                while shift + bit < class.n_bits {
-                    let high = place[shift + bit];
-                    (place[shift + bit], borrow) = (high.xor(borrow), borrow.and_not(high));
-                    bit += 1;
-                }
-                let here = waiting.and(borrow);
-                waiting = waiting.and_not(borrow);
-                masks[idx] = masks[idx].or(here);
-                for bit in 0..n_count_bits {
-                    number[bit] = number[bit].or(here.and(before[bit]));
-                }
-            }
-        }
-        // Step 3. The move inside the class.
-        for (idx, (class, scratch)) in classes.iter().zip(scratch).enumerate() {
-            find::<V>(&class.leaves, rows, scratch, masks[idx], &number);
-        }
+        // Step 2. A position in it, and the move there.
+        let place = row_ptr::<V>(class_scratch.work(), PLACE);
+        scale(total, place, n_bits, n_bits + EXTRA_BITS, random);
+        classes.choose(rows, class_scratch, n_bits, mask.and_not(is_urgent));
         merge::<V>(&table.splits, rows, is_live);
         if has_urgent {
             let waiting = mask.and(is_urgent);
-            table
-                .urgent
-                .make(rows, urgent_scratch, &mut place_of_urgent, waiting);
-        }
-    }
-}
-
-/// Adds the count of a class times a power of two to a sum of weights.
-#[inline(always)]
-unsafe fn add<V: Vector>(total: &mut [V; WIDE], class: &Class, count: *const u64, shift: usize) {
-    let mut carry = V::splat(false);
-    let n_count_bits = class.leaves.tree.n_count_bits;
-    let mut bit = 0;
-    while bit < n_count_bits.min(class.n_bits - shift) {
-        // SAFETY: the count has this many bits.
-        let bits = unsafe { get(count, bit) };
-        (total[shift + bit], carry) = total[shift + bit].full_add(bits, carry);
-        bit += 1;
-    }
-    while shift + bit < class.n_bits {
-        (total[shift + bit], carry) = total[shift + bit].half_add(carry);
-        bit += 1;
-    }
-}
-
-/// ORs the numbers of the chosen moves, in binary, into the vectors of their bits.
-///
-/// # Safety
-/// `log` has a vector for each bit of a leaf's number.
-#[inline(always)]
-pub(super) unsafe fn log_moves<V: Vector>(choice: &Choice, rows: *const u64, log: *mut u64) {
-    for (leaf, &row) in choice
-        .leaves
-        .does
-        .iter()
-        .enumerate()
-        .take(choice.moves.len())
-    {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            let made = V::load(rows.add(row as usize * V::N_WORDS));
-            if made.is_zero() {
-                continue;
-            }
-            for bit in super::block::bits(leaf as u64) {
-                let to = log.add(bit * V::N_WORDS);
-                V::load(to).or(made).store(to);
-            }
+            table.urgent.make(rows, urgent, place, waiting);
         }
     }
 }
