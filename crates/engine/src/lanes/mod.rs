@@ -70,6 +70,7 @@ mod tree;
 mod urgent;
 mod vector;
 mod weights;
+mod words;
 
 use std::sync::Arc;
 
