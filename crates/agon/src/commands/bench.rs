@@ -192,7 +192,7 @@ pub(crate) enum SimdArg {
     Avx512,
     /// 256 games at a time
     Avx2,
-    /// 64 games at a time, on any CPU
+    /// 512 games at a time, on any CPU
     Portable,
 }
 

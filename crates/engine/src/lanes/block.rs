@@ -166,6 +166,10 @@ impl Block {
         now: u64,
         stage: &mut StageRows<'_>,
     ) -> u64 {
+        if self.is_steady(phase) {
+            self.start_alike::<V>(phase, free, now);
+            return free;
+        }
         let waiting = free & !self.stages[phase].valid;
         if waiting != 0 && !self.is_restocked(phase) && self.is_fill_due(phase, waiting) {
             self.fill_stage(program, phase, stage);
@@ -197,6 +201,30 @@ impl Block {
         }
         self.deadline = self.deadline.min(now + u64::from(soonest));
         taken
+    }
+
+    /// Whether all lanes play one job, whose state is in all slots of the stage, and enough of it is left for all of them
+    /// to start again and to fill the stage.
+    #[inline(always)]
+    fn is_steady(&self, phase: usize) -> bool {
+        let (queue, stage) = (&self.queues[phase], &self.stages[phase]);
+        let (serial, filled) = stage.filled;
+        filled & self.latest.1 == u64::MAX
+            && self.latest.0 == serial
+            && queue.front_serial() == serial
+            && queue.front().is_some_and(|entry| entry.n_left > 128)
+    }
+
+    /// Starts playouts of that job in some lanes; the stage is full afterwards.
+    #[inline(always)]
+    fn start_alike<V: Vector>(&mut self, phase: usize, lanes: u64, now: u64) {
+        let stage = &mut self.stages[phase];
+        let n_started = lanes.count_ones() + (!stage.valid).count_ones();
+        stage.valid = u64::MAX;
+        self.queues[phase].take(n_started);
+        self.n_queued -= u64::from(n_started);
+        V::fill(&mut self.starts, lanes, now as u32);
+        self.deadline = self.deadline.min(now + u64::from(self.tickets[0].limit));
     }
 
     /// Whether the stage should be filled, given the lanes that wait for a start state. If the state is not on the

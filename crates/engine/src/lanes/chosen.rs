@@ -74,10 +74,10 @@ pub(super) unsafe fn write_numbers<V: Vector>(
         }
         // What is left: each part is to the right of all larger ones.
         let mut any = zero;
-        for level in 0..n_bits.saturating_sub(LOW) {
+        for (level, &part) in complete.iter().enumerate().take(n_bits.saturating_sub(LOW)) {
             if group >> level & 1 == 1 {
                 put(to, LOW + level, get::<V>(to, LOW + level).or(any));
-                any = any.or(complete[level]);
+                any = any.or(part);
             }
         }
         for (bit, &bits) in low.iter().enumerate().take(n_bits) {

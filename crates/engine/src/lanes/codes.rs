@@ -20,6 +20,7 @@ use super::log::Log;
 use super::moves::Moves;
 use super::program::{LanesProgram, Phase, RoleMoves};
 use super::vector::Vector;
+use super::words::Words;
 use crate::state::{MoveId, RoleId};
 
 /// Steps in a word.
@@ -161,7 +162,7 @@ impl Codes {
             // SAFETY: a program exists only if the CPU supports its vectors; there is room for a chunk.
             unsafe {
                 match program.options.simd {
-                    Simd::Portable => turn_chunk::<u64>(program, log, chunk, to),
+                    Simd::Portable => turn_chunk::<Words>(program, log, chunk, to),
                     #[cfg(target_arch = "x86_64")]
                     Simd::Avx2 => turn_avx2(program, log, chunk, to),
                     #[cfg(target_arch = "x86_64")]

@@ -11,6 +11,7 @@ use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
 use super::step::run_segments;
 use super::transpose::{LANES, rows_to_states, states_to_rows};
 use super::vector::Rows;
+use super::words::Words;
 use crate::state::{Goal, MoveId, RoleId};
 
 /// Scratch memory for single states.
@@ -307,7 +308,7 @@ fn run_on(program: &LanesProgram, segments: &[Segment], rows: &mut Rows) {
     // was laid out.
     unsafe {
         match program.options.simd {
-            Simd::Portable => run_segments::<u64>(segments, rows.pointer()),
+            Simd::Portable => run_segments::<Words>(segments, rows.pointer()),
             #[cfg(target_arch = "x86_64")]
             Simd::Avx2 => run_avx2(segments, rows),
             #[cfg(target_arch = "x86_64")]

@@ -31,7 +31,7 @@ use super::table::Table;
 /// The number of lanes that one instruction evaluates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Simd {
-    /// 64 lanes in a machine word, on any CPU.
+    /// 512 lanes in eight words, on any CPU.
     Portable,
     /// 256 lanes.
     Avx2,
@@ -69,7 +69,7 @@ impl Simd {
     pub fn has_jit(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         {
-            self.is_available() && jit::is_allowed(self.n_words())
+            self.is_available() && jit::is_allowed(self)
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
@@ -81,9 +81,8 @@ impl Simd {
     #[must_use]
     pub fn n_words(self) -> usize {
         match self {
-            Simd::Portable => 1,
             Simd::Avx2 => 4,
-            Simd::Avx512 => 8,
+            Simd::Portable | Simd::Avx512 => 8,
         }
     }
 
@@ -133,7 +132,7 @@ impl Kernel {
             && !code.is_empty()
             && code.n_literals() <= MAX_READS
             && simd.is_available()
-            && let Some(native) = jit::Native::new(&forms, &schedule, simd.n_words())
+            && let Some(native) = jit::Native::new(&forms, &schedule, simd)
         {
             let path = Path::Native(native);
             return Kernel { path, simd };

@@ -71,6 +71,7 @@ mod tree;
 mod urgent;
 mod vector;
 mod weights;
+mod words;
 
 use std::sync::Arc;
 

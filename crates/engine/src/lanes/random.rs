@@ -72,19 +72,34 @@ pub(super) fn seed_block(seed: u64, block: u64) -> [u64; 4] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::vector::Rows;
+    use super::super::words::Words;
     use super::*;
     use rand_xoshiro::Xoshiro256Plus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     #[test]
     fn a_block_draws_the_numbers_of_the_generator() {
-        let words = seed_block(7, 3);
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mut known = Xoshiro256Plus::from_seed(bytes.try_into().expect("32 bytes"));
-        // SAFETY: four words of one word each.
-        let mut random: Random<u64> = unsafe { Random::load(words.as_ptr()) };
+        let mut states = Rows::new(4, Words::N_WORDS);
+        for block in 0..Words::N_WORDS {
+            for (idx, word) in seed_block(7, block as u64).into_iter().enumerate() {
+                states.words_mut()[idx * Words::N_WORDS + block] = word;
+            }
+        }
+        let generator = |block: u64| {
+            let words = seed_block(7, block);
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            Xoshiro256Plus::from_seed(bytes.try_into().expect("32 bytes"))
+        };
+        let mut known: Vec<Xoshiro256Plus> = (0..Words::N_WORDS as u64).map(generator).collect();
+        let mut drawn = Rows::new(1, Words::N_WORDS);
+        // SAFETY: there are four vectors.
+        let mut random: Random<Words> = unsafe { Random::load(states.pointer()) };
         for _ in 0..100 {
-            assert_eq!(random.bit(), known.next_u64());
+            // SAFETY: there is room for a vector.
+            unsafe { random.bit().store(drawn.pointer()) };
+            let expected: Vec<u64> = known.iter_mut().map(Rng::next_u64).collect();
+            assert_eq!(drawn.words(), expected);
         }
     }
 }

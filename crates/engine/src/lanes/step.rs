@@ -17,6 +17,7 @@ use super::sums::GoalsOfBlock;
 use super::transpose::rows_to_states;
 use super::vector::{Vector, get, put, row_ptr};
 use super::weights::Tables;
+use super::words::Words;
 use crate::state::RoleId;
 
 /// Constants of a run.
@@ -55,7 +56,7 @@ pub(super) fn run(
     // the instructions.
     unsafe {
         match run.program.options.simd {
-            Simd::Portable => run_steps::<u64>(run, group, blocks, chooser),
+            Simd::Portable => run_steps::<Words>(run, group, blocks, chooser),
             #[cfg(target_arch = "x86_64")]
             Simd::Avx2 => run_avx2(run, group, blocks, chooser),
             #[cfg(target_arch = "x86_64")]
@@ -505,7 +506,7 @@ pub(super) fn flush(program: &LanesProgram, group: &mut Group, blocks: &mut [Blo
         // SAFETY: as in `run`.
         unsafe {
             match program.options.simd {
-                Simd::Portable => flush_goals::<u64>(program, group, blocks, phase_idx),
+                Simd::Portable => flush_goals::<Words>(program, group, blocks, phase_idx),
                 #[cfg(target_arch = "x86_64")]
                 Simd::Avx2 => flush_avx2(program, group, blocks, phase_idx),
                 #[cfg(target_arch = "x86_64")]

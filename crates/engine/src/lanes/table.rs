@@ -5,7 +5,7 @@
 //! window, gates that are ready are grouped by shape. Outputs are stored in their own rows. Every other value takes a
 //! free row, the most recently freed first, so that few rows are in use.
 //!
-//! In: forms and their order. Out: a [`Table`] that sets the rows of all outputs, for vectors of 64, 256 or 512 lanes.
+//! In: forms and their order. Out: a [`Table`] that sets the rows of all outputs, for vectors of 256 or 512 lanes.
 
 #![expect(
     unsafe_code,
@@ -16,6 +16,7 @@ use super::kernel::Simd;
 use super::kernel::forms::{Form, Forms, NONE};
 use super::kernel::schedule::Schedule;
 use super::vector::Vector;
+use super::words::Words;
 
 /// Gates with more inputs of one kind than this are in runs without a fixed shape.
 const WIDEST: u32 = 4;
@@ -86,7 +87,7 @@ impl Table {
         // SAFETY: the caller guarantees that the CPU supports `simd`, and that all rows of the table exist.
         unsafe {
             match simd {
-                Simd::Portable => self.evaluate::<u64>(rows),
+                Simd::Portable => self.evaluate::<Words>(rows),
                 #[cfg(target_arch = "x86_64")]
                 Simd::Avx2 => x86::evaluate_avx2(self, rows),
                 #[cfg(target_arch = "x86_64")]

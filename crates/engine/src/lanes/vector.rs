@@ -1,4 +1,4 @@
-//! Vectors of lanes: a 64-bit word, or a register of 256 or 512 bits.
+//! Vectors of lanes: a register of 256 or 512 bits, or eight words on any CPU ([`super::words`]).
 //!
 //! Everything that works on many lanes at once is written once, over [`Vector`]. Every function is inlined into one
 //! outer function per [`Simd`](super::Simd), which enables the CPU's instructions. A function that is not inlined would
@@ -144,92 +144,6 @@ pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, indexes: *const u32)
             get(rows, *indexes.add(6) as usize),
             get(rows, *indexes.add(7) as usize),
         ]
-    }
-}
-
-// SAFETY: a word needs no special instructions.
-unsafe impl Vector for u64 {
-    const N_WORDS: usize = 1;
-
-    #[inline(always)]
-    unsafe fn load(from: *const u64) -> u64 {
-        // SAFETY: guaranteed by the caller.
-        unsafe { *from }
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u64) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { *to = self }
-    }
-    #[inline(always)]
-    unsafe fn load_unaligned(from: *const u64) -> u64 {
-        // SAFETY: guaranteed by the caller; words are always aligned.
-        unsafe { *from }
-    }
-    #[inline(always)]
-    unsafe fn store_unaligned(self, to: *mut u64) {
-        // SAFETY: guaranteed by the caller; words are always aligned.
-        unsafe { *to = self }
-    }
-    #[inline(always)]
-    fn splat_word(word: u64) -> u64 {
-        word
-    }
-    #[inline(always)]
-    fn splat(bit: bool) -> u64 {
-        if bit { u64::MAX } else { 0 }
-    }
-    #[inline(always)]
-    fn and(self, other: u64) -> u64 {
-        self & other
-    }
-    #[inline(always)]
-    fn and_not(self, other: u64) -> u64 {
-        self & !other
-    }
-    #[inline(always)]
-    fn or(self, other: u64) -> u64 {
-        self | other
-    }
-    #[inline(always)]
-    fn xor(self, other: u64) -> u64 {
-        self ^ other
-    }
-    #[inline(always)]
-    fn is_zero(self) -> bool {
-        self == 0
-    }
-    #[inline(always)]
-    fn add_words(self, other: u64) -> u64 {
-        self.wrapping_add(other)
-    }
-    #[inline(always)]
-    fn shift_left<const N: i32>(self) -> u64 {
-        self << N
-    }
-    #[inline(always)]
-    fn shift_right<const N: i32>(self) -> u64 {
-        self >> N
-    }
-    #[inline(always)]
-    fn rotate_left<const M: i32, const N: i32>(self) -> u64 {
-        u64::rotate_left(self, M as u32)
-    }
-    #[inline(always)]
-    fn count_ones(self) -> u32 {
-        u64::count_ones(self)
-    }
-    #[inline(always)]
-    fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> u64 {
-        let mut sum = self as u32;
-        for lane in super::block::bits(lanes) {
-            sum = sum.wrapping_add(now.wrapping_sub(numbers[lane]));
-        }
-        u64::from(sum)
-    }
-    #[inline(always)]
-    fn sum_halves(self) -> u64 {
-        (self >> 32) + u64::from(self as u32)
     }
 }
 

@@ -15,23 +15,24 @@ mod memory;
 
 use self::assembler::Width;
 use self::memory::Executable;
+use super::Simd;
 use super::forms::Forms;
 use super::schedule::Schedule;
 
 /// The machine code of a function that returns at once.
 const RETURN: [u8; 1] = [0xc3];
 
-/// Whether rows of `n_words` words can be evaluated by machine code: there are instructions for the width, and the system
-/// allows memory to become executable.
-pub(super) fn is_allowed(n_words: usize) -> bool {
-    width(n_words).is_some() && Executable::new(&RETURN).is_some()
+/// Whether there can be machine code for these vectors: their instructions are known here, and the system allows memory
+/// to become executable.
+pub(super) fn is_allowed(simd: Simd) -> bool {
+    width(simd).is_some() && Executable::new(&RETURN).is_some()
 }
 
-fn width(n_words: usize) -> Option<Width> {
-    match n_words {
-        4 => Some(Width::Ymm),
-        8 => Some(Width::Zmm),
-        _ => None,
+fn width(simd: Simd) -> Option<Width> {
+    match simd {
+        Simd::Portable => None,
+        Simd::Avx2 => Some(Width::Ymm),
+        Simd::Avx512 => Some(Width::Zmm),
     }
 }
 
@@ -41,10 +42,9 @@ pub(super) struct Native {
 }
 
 impl Native {
-    /// Compiles machine code for rows of 4 or 8 words; `None` for other widths, or if the system refuses executable
-    /// pages.
-    pub(super) fn new(forms: &Forms, schedule: &Schedule, n_words: usize) -> Option<Native> {
-        let code = emit::emit(forms, schedule, width(n_words)?);
+    /// Compiles machine code; `None` for portable vectors, or if the system refuses executable pages.
+    pub(super) fn new(forms: &Forms, schedule: &Schedule, simd: Simd) -> Option<Native> {
+        let code = emit::emit(forms, schedule, width(simd)?);
         Some(Native {
             code: Executable::new(&code)?,
         })
@@ -53,7 +53,7 @@ impl Native {
     /// Evaluates all gates.
     ///
     /// # Safety
-    /// As for [`Kernel::run`](super::Kernel::run); the CPU supports AVX2 for rows of 4 words, AVX-512F for 8.
+    /// As for [`Kernel::run`](super::Kernel::run); the CPU supports the vectors that the code was made for.
     pub(super) unsafe fn run(&self, rows: *mut u64) {
         // SAFETY: the pages hold a function of this type, which changes rows only and keeps to the System V convention:
         // it uses vector registers and caller-saved registers, and no stack. The compiler saves what another convention
