@@ -16,8 +16,11 @@ pub(crate) fn technique(
     role_name: &dyn Fn(RoleId) -> String,
 ) -> String {
     match account {
-        TechniqueAccount::Mast(mast) => format!("{} moves seen", mast.moves),
-        TechniqueAccount::Nst(nst) => format!("{} n-grams", nst.n_grams),
+        TechniqueAccount::Counts { counts, .. } => {
+            let word = |&(name, n): &(&str, u64)| format!("{n} {}", name.replace('_', "-"));
+            let words: Vec<String> = counts.iter().map(word).collect();
+            words.join(", ")
+        }
         TechniqueAccount::Fast(account) => fast(account, role_name),
         TechniqueAccount::NoFast { reason } => format!("off: {reason}"),
         TechniqueAccount::Heuristic(account) => heuristic(account),

@@ -88,10 +88,13 @@ pub enum Status {
 /// What a technique did.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TechniqueAccount {
-    /// MAST.
-    Mast(MastAccount),
-    /// N-grams.
-    Nst(NstAccount),
+    /// A technique of which counts tell all.
+    Counts {
+        /// Its name.
+        name: &'static str,
+        /// What it counted, by name.
+        counts: Vec<(&'static str, u64)>,
+    },
     /// FAST.
     Fast(FastAccount),
     /// FAST has nothing to learn in the game.
@@ -134,8 +137,7 @@ impl TechniqueAccount {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            TechniqueAccount::Mast(_) => "mast",
-            TechniqueAccount::Nst(_) => "nst",
+            TechniqueAccount::Counts { name, .. } => name,
             TechniqueAccount::Fast(_) | TechniqueAccount::NoFast { .. } => "fast",
             TechniqueAccount::Heuristic(_) => "heuristic",
             TechniqueAccount::Rave(rave) => match rave.kind {
@@ -176,20 +178,6 @@ impl TechniqueAccount {
             _ => Status::On,
         }
     }
-}
-
-/// What MAST did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MastAccount {
-    /// Moves that were seen.
-    pub moves: u64,
-}
-
-/// What n-grams did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NstAccount {
-    /// N-grams that are known.
-    pub n_grams: u64,
 }
 
 /// What FAST learns.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use agon_engine::MoveId;
+use agon_engine::{MoveId, prefetch};
 
 /// A long list of moves.
 pub(crate) enum LegalList {
@@ -39,6 +39,15 @@ impl LegalList {
         match self {
             LegalList::Narrow(moves) => MoveId(u32::from(moves[place])),
             LegalList::Wide(moves) => MoveId(moves[place]),
+        }
+    }
+
+    /// The moves from a place on will be looked at soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: usize) {
+        match self {
+            LegalList::Narrow(moves) => prefetch(moves, place),
+            LegalList::Wide(moves) => prefetch(moves, place),
         }
     }
 

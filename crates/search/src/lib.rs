@@ -70,9 +70,8 @@ mod walker;
 
 pub use account::{
     Account, ContestAccount, CutoffAccount, CutoffVerdict, DecisiveAccount, EvaluationAccount,
-    FastAccount, FeatureKind, FeatureWeight, HeuristicAccount, MastAccount, MoveAccount, NoLanes,
-    NstAccount, RaveAccount, SolverAccount, Status, SweepAccount, TechniqueAccount, TimeAccount,
-    TreeAccount,
+    FastAccount, FeatureKind, FeatureWeight, HeuristicAccount, MoveAccount, NoLanes, RaveAccount,
+    SolverAccount, Status, SweepAccount, TechniqueAccount, TimeAccount, TreeAccount,
 };
 pub use auto::{AutoBot, Candidate};
 pub use bot::Bot;

@@ -7,7 +7,7 @@
 //! - CadiaPlayer: Finnsson and Björnsson 2008 and 2011, and the program of 2012
 //! - Finnsson 2012, Generalized Monte-Carlo Tree Search Extensions for General Game Playing
 //! - Tak, Winands and Björnsson 2012 and 2014 (ε-greedy playouts, n-grams, decay)
-//! - Cazenave 2015, Generalized Rapid Action Value Estimation (GRAVE)
+//! - Cazenave 2015, Generalized Rapid Action Value Estimation (GRAVE), and Playout Policy Adaptation for Games (PPA)
 //! - Trutman and Schiffel 2015, Creating Action Heuristics for General Game Playing Agents
 
 use thiserror::Error;
@@ -174,6 +174,8 @@ params! {
             Mast,
             /// By their means and those of the n-grams that they end.
             Nst,
+            /// By weights of them and the n-grams that they end, which are adapted after each playout.
+            Ppa,
         }
         /// Where in the tree the playout policy chooses.
         MastInTree {
@@ -272,7 +274,8 @@ params! {
         single_player: Backup = Backup::Max, in Backup::ALL;
         /// Whether single-player games are also swept level by level, with half of the effort.
         sweep: bool = false, in YES_OR_NO;
-        /// How moves are chosen outside the tree: all alike, by MAST (CadiaPlayer 2008), or by n-grams (Tak, Winands and Björnsson 2012).
+        /// How moves are chosen outside the tree: all alike, by MAST (CadiaPlayer 2008), by n-grams (Tak, Winands and Björnsson 2012),
+        /// or by playout policy adaptation (Cazenave 2015).
         playout: PlayoutKind = PlayoutKind::Uniform, in PlayoutKind::ALL;
         /// Whether wins at once are made and prevented in playouts (Teytaud and Teytaud 2010).
         decisive: bool = false, in YES_OR_NO;

@@ -180,6 +180,12 @@ pub const PRESETS: &[PresetInfo] = &[
         about: "UCT with n-grams (Tak, Winands and Björnsson 2012 and 2014).",
     },
     PresetInfo {
+        name: "ppa",
+        bot: "uct",
+        set: &[("playout", "ppa")],
+        about: "UCT with playout policy adaptation and n-grams (Sironi, Cazenave and Winands 2021).",
+    },
+    PresetInfo {
         name: "grave",
         bot: "uct",
         set: &[MAST, GREEDY, FORGETS, ("rave", "grave")],

@@ -46,17 +46,13 @@ impl Tree {
     }
 
     fn bytes_of(&self, idx: usize) -> usize {
-        let spans = self.spans_of(idx).iter();
-        let moves: usize = spans
-            .map(|span| {
+        let moves: usize = (0..self.n_roles())
+            .map(|role| {
+                let span = self.span(NodeId(idx as u32), role);
                 span.n_legal() * self.bytes_per_move() + span.capacity() * self.bytes_per_edge()
             })
             .sum();
         self.bytes_per_node() + self.nodes[idx].n_words as usize * size_of::<u64>() + moves
-    }
-
-    fn spans_of(&self, idx: usize) -> &[crate::tree::Span] {
-        &self.spans[idx * self.n_roles()..(idx + 1) * self.n_roles()]
     }
 
     /// Keeps what can be reached from the root through nodes with this number of visits.
@@ -110,15 +106,15 @@ impl Tree {
                 continue;
             }
             *place = NodeId(n_nodes as u32);
-            let mut node = self.nodes[idx];
+            self.copy_node(idx, n_nodes);
+            let node = &mut self.nodes[n_nodes];
             let first = node.first_word as usize;
             let end = first + node.n_words as usize;
-            self.words.copy_within(first..end, n_words);
             node.first_word = n_words as u32;
+            self.words.copy_within(first..end, n_words);
             n_words += end - first;
-            self.nodes[n_nodes] = node;
             for role in 0..n_roles {
-                let mut span = self.spans[idx * n_roles + role];
+                let mut span = self.span(*place, role);
                 self.legal.copy_within(span.moves(), n_moves);
                 if self.options.has_priors {
                     self.priors.copy_within(span.moves(), n_moves);
@@ -136,14 +132,11 @@ impl Tree {
                 } else {
                     span.edges = 0;
                 }
-                self.spans[n_nodes * n_roles + role] = span;
-                self.bounds[n_nodes * n_roles + role] = self.bounds[idx * n_roles + role];
+                self.set_span(*place, role, span);
             }
             n_nodes += 1;
         }
-        self.nodes.truncate(n_nodes);
-        self.spans.truncate(n_nodes * n_roles);
-        self.bounds.truncate(n_nodes * n_roles);
+        self.truncate(n_nodes);
         self.words.truncate(n_words);
         self.legal.truncate(n_moves);
         self.priors.truncate(n_moves);

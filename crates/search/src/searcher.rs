@@ -431,6 +431,7 @@ impl Searcher {
             if self.solver.is_settled(&self.tree, node) {
                 break Some(node);
             }
+            self.tree.prefetch_moves(node);
             self.select.stand(&mut self.tree, node, node == root);
             let start = way.slots.len();
             for role in 0..n_roles {

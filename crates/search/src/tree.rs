@@ -14,7 +14,7 @@
 //!
 //! Not here: what is dropped from a tree (`prune`), which edge to take (`select`), what is proven (`solve`).
 
-use agon_engine::MoveId;
+use agon_engine::{MoveId, prefetch};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
@@ -22,8 +22,12 @@ use crate::bounds::Bounds;
 pub(crate) use crate::edge::{Edge, NodeId, RaveEntry};
 use crate::legal::{LegalList, make_room};
 
+/// Roles whose moves and bounds are kept in the node, so that one line of the cache has all that a walk needs to go on.
+const NEAR: usize = 2;
+
 /// A state in the tree.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 pub(crate) struct Node {
     /// Where the words of its state begin, and how many there are.
     pub(super) first_word: u32,
@@ -38,6 +42,27 @@ pub(crate) struct Node {
     pub(crate) is_terminal: bool,
     /// Bits of the number of visits when its priors were computed; 0 if they never were.
     pub(crate) prior_age: u8,
+    /// Of the first roles.
+    near: [Moves; NEAR],
+}
+
+/// The moves of a role in a node, and what is proven for it there.
+#[derive(Clone, Copy)]
+struct Moves {
+    span: Span,
+    bounds: Bounds,
+}
+
+impl Moves {
+    const NONE: Moves = Moves {
+        span: Span {
+            legal: 0,
+            n_legal: 0,
+            edges: 0,
+            n_edges: 0,
+        },
+        bounds: Bounds::OPEN,
+    };
 }
 
 const SEVERAL: u16 = u16::MAX;
@@ -108,10 +133,8 @@ pub(crate) struct TreeOptions {
 pub(crate) struct Tree {
     pub(super) options: TreeOptions,
     pub(super) nodes: Vec<Node>,
-    /// Per node and role.
-    pub(super) spans: Vec<Span>,
-    /// Per node and role: what is proven.
-    pub(super) bounds: Vec<Bounds>,
+    /// Per node and role that is not kept in the node.
+    far: Vec<Moves>,
     /// The words of all states.
     pub(super) words: Vec<u64>,
     /// The legal moves of all nodes, and per legal move its prior, if there are priors.
@@ -133,8 +156,7 @@ impl Tree {
         Tree {
             options,
             nodes: Vec::new(),
-            spans: Vec::new(),
-            bounds: Vec::new(),
+            far: Vec::new(),
             words: Vec::new(),
             legal: LegalList::new(options.has_wide_moves),
             priors: Vec::new(),
@@ -148,8 +170,7 @@ impl Tree {
 
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
-        self.spans.clear();
-        self.bounds.clear();
+        self.far.clear();
         self.words.clear();
         self.legal.clear();
         self.priors.clear();
@@ -184,7 +205,7 @@ impl Tree {
 
     /// Without state, moves and edges; the table of states holds 4 bytes and a tag at a load of a half or more.
     pub(super) fn bytes_per_node(&self) -> usize {
-        size_of::<Node>() + self.options.n_roles * (size_of::<Span>() + size_of::<Bounds>()) + 8
+        size_of::<Node>() + self.n_far() * size_of::<Moves>() + 8
     }
 
     pub(super) fn bytes_per_move(&self) -> usize {
@@ -219,9 +240,73 @@ impl Tree {
         (mover != SEVERAL).then_some(mover as usize)
     }
 
+    /// Roles that are not kept in nodes.
+    fn n_far(&self) -> usize {
+        self.options.n_roles.saturating_sub(NEAR)
+    }
+
+    #[inline]
+    fn moves(&self, node: NodeId, role: usize) -> &Moves {
+        match role {
+            0..NEAR => &self.nodes[node.idx()].near[role],
+            _ => &self.far[node.idx() * self.n_far() + role - NEAR],
+        }
+    }
+
+    #[inline]
+    fn moves_mut(&mut self, node: NodeId, role: usize) -> &mut Moves {
+        match role {
+            0..NEAR => &mut self.nodes[node.idx()].near[role],
+            _ => {
+                let at = node.idx() * self.n_far() + role - NEAR;
+                &mut self.far[at]
+            }
+        }
+    }
+
     #[inline]
     pub(crate) fn span(&self, node: NodeId, role: usize) -> Span {
-        self.spans[node.idx() * self.options.n_roles + role]
+        self.moves(node, role).span
+    }
+
+    pub(super) fn set_span(&mut self, node: NodeId, role: usize, span: Span) {
+        self.moves_mut(node, role).span = span;
+    }
+
+    /// Drops all nodes but the first ones.
+    pub(super) fn truncate(&mut self, n_nodes: usize) {
+        self.far.truncate(n_nodes * self.n_far());
+        self.nodes.truncate(n_nodes);
+    }
+
+    /// Copies a node to another place.
+    pub(super) fn copy_node(&mut self, from: usize, to: usize) {
+        self.nodes[to] = self.nodes[from];
+        let n_far = self.n_far();
+        self.far
+            .copy_within(from * n_far..(from + 1) * n_far, to * n_far);
+    }
+
+    /// The moves of a node will be looked at soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, node: NodeId) {
+        prefetch(&self.nodes, node.idx());
+    }
+
+    /// What is known of the moves of the role that chooses in a node will be looked at soon.
+    #[inline]
+    pub(crate) fn prefetch_moves(&self, node: NodeId) {
+        let header = &self.nodes[node.idx()];
+        let role = match header.mover {
+            SEVERAL => 0,
+            mover => mover as usize,
+        };
+        let span = self.span(node, role);
+        prefetch(&self.edges, span.edges as usize);
+        prefetch(&self.rave, span.edges as usize);
+        prefetch(&self.priors, span.legal as usize);
+        self.legal.prefetch(span.legal as usize);
+        prefetch(&self.words, header.first_word as usize);
     }
 
     /// Whether a role has more than one legal move.
@@ -293,17 +378,16 @@ impl Tree {
     /// What is proven in a node for a role.
     #[inline]
     pub(crate) fn bounds(&self, node: NodeId, role: usize) -> Bounds {
-        self.bounds[node.idx() * self.options.n_roles + role]
+        self.moves(node, role).bounds
     }
 
     pub(crate) fn set_bounds(&mut self, node: NodeId, role: usize, bounds: Bounds) {
-        self.bounds[node.idx() * self.options.n_roles + role] = bounds;
+        self.moves_mut(node, role).bounds = bounds;
     }
 
     /// Makes the edge of a legal move, unless it has one, and returns its place among the edges of the role.
     pub(crate) fn try_move(&mut self, node: NodeId, role: usize, slot: usize) -> usize {
-        let at = node.idx() * self.options.n_roles + role;
-        let span = self.spans[at];
+        let span = self.span(node, role);
         if slot < span.n_edges() {
             return slot;
         }
@@ -314,20 +398,20 @@ impl Tree {
             self.priors.swap(legal + slot, legal + new);
         }
         if new == span.capacity() {
-            self.move_edges(at, (new + 1).next_power_of_two());
+            self.move_edges(node, role, (new + 1).next_power_of_two());
         }
-        let edge = self.spans[at].edges as usize + new;
+        let edge = self.span(node, role).edges as usize + new;
         self.edges[edge] = Edge::NEW;
         if self.options.has_rave {
             self.rave[edge] = RaveEntry::default();
         }
-        self.spans[at].n_edges += 1;
+        self.moves_mut(node, role).span.n_edges += 1;
         new
     }
 
     /// Moves edges to a place with room for more.
-    fn move_edges(&mut self, at: usize, capacity: usize) {
-        let span = self.spans[at];
+    fn move_edges(&mut self, node: NodeId, role: usize, capacity: usize) {
+        let span = self.span(node, role);
         let to = self.find_room(capacity);
         self.edges.copy_within(span.edges(), to);
         if self.options.has_rave {
@@ -336,7 +420,7 @@ impl Tree {
         if span.n_edges > 0 {
             self.free[span.capacity().ilog2() as usize].push(span.edges);
         }
-        self.spans[at].edges = to as u32;
+        self.moves_mut(node, role).span.edges = to as u32;
     }
 
     /// Room for this number of edges, a power of two.
@@ -456,8 +540,8 @@ impl Tree {
         assert!(node < NodeId::NONE, "the tree has room for 2^31 nodes");
         make_room(&mut self.nodes, 1);
         make_room(&mut self.words, words.len());
-        make_room(&mut self.spans, self.options.n_roles);
-        make_room(&mut self.bounds, self.options.n_roles);
+        let n_far = self.n_far();
+        make_room(&mut self.far, n_far);
         self.nodes.push(Node {
             first_word: self.words.len() as u32,
             n_words: words.len() as u32,
@@ -466,13 +550,15 @@ impl Tree {
             mover: 0,
             is_terminal: legal.is_none(),
             prior_age: 0,
+            near: [Moves::NONE; NEAR],
         });
+        self.far.resize(self.nodes.len() * n_far, Moves::NONE);
         self.words.extend_from_slice(words);
         let mut mover = None;
         for role in 0..self.options.n_roles {
-            self.bounds.push(Bounds::OPEN);
             let moves = legal.map_or(&[][..], |legal| legal(role));
-            self.add_moves(moves);
+            let span = self.add_moves(moves);
+            self.set_span(node, role, span);
             if moves.len() > 1 {
                 mover = Some(mover.map_or(role as u16, |_| SEVERAL));
             }
@@ -504,8 +590,8 @@ impl Tree {
         }
     }
 
-    /// The legal moves of the next role of the last node.
-    fn add_moves(&mut self, moves: &[MoveId]) {
+    /// The legal moves of a role of a new node.
+    fn add_moves(&mut self, moves: &[MoveId]) -> Span {
         let legal = self.legal.len() as u32;
         self.legal.extend(moves);
         if self.options.has_priors {
@@ -524,12 +610,12 @@ impl Tree {
         if self.options.has_rave {
             self.rave[edges..edges + n_edges].fill(RaveEntry::default());
         }
-        self.spans.push(Span {
+        Span {
             legal,
             n_legal: moves.len() as u32,
             edges: edges as u32,
             n_edges: n_edges as u32,
-        });
+        }
     }
 }
 

@@ -439,8 +439,10 @@ pub(crate) fn heuristic_cost(account: &Account) -> Option<&HeuristicAccount> {
 /// Whether a technique is at work, and numbers of those that have some.
 fn technique_json(technique: &TechniqueAccount) -> Value {
     let mut object = match technique {
-        TechniqueAccount::Mast(mast) => json!({ "moves": mast.moves }),
-        TechniqueAccount::Nst(nst) => json!({ "n_grams": nst.n_grams }),
+        TechniqueAccount::Counts { counts, .. } => {
+            let count = |&(name, n): &(&str, u64)| (name.to_owned(), n.into());
+            Value::Object(counts.iter().map(count).collect())
+        }
         TechniqueAccount::Fast(fast) => {
             let weights = |features: &Vec<FeatureWeight>| -> Map<String, Value> {
                 let features = features.iter();

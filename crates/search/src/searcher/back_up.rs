@@ -48,6 +48,7 @@ impl Searcher {
         self.powers.reserve(results.most_steps() + deepest);
         let mut load = Load::default();
         for (idx, leaf) in results.leaves.iter().enumerate() {
+            self.prefetch(results, idx);
             let ticket = leaf.ticket.0 as usize;
             let simulation = &mut self.in_flight.all[ticket];
             if !simulation.is_used {
@@ -72,6 +73,20 @@ impl Searcher {
         meter.count_transitions(results.counts.steps);
         self.work.tree_time.stop();
         load
+    }
+
+    /// The ways of the next leaves will be walked soon: nodes first, then what is known of their moves.
+    fn prefetch(&self, results: &Results, idx: usize) {
+        let way = |ahead: usize| {
+            let leaf = results.leaves.get(idx + ahead)?;
+            Some(&self.in_flight.all[leaf.ticket.0 as usize].way)
+        };
+        for &node in way(2).iter().flat_map(|way| &way.nodes) {
+            self.tree.prefetch(node);
+        }
+        for &node in way(1).iter().flat_map(|way| &way.nodes) {
+            self.tree.prefetch_moves(node);
+        }
     }
 
     fn back_up_leaf(

@@ -14,7 +14,7 @@
 use agon_engine::{Game, MoveId, RoleId};
 
 use super::{Facts, Technique};
-use crate::account::{MastAccount, TechniqueAccount};
+use crate::account::TechniqueAccount;
 use crate::lane_policy::LanePolicy;
 use crate::params::{Params, PlayoutKind};
 use crate::simulation::Simulation;
@@ -56,7 +56,8 @@ impl Mast {
 
     /// If playouts go by it.
     pub(crate) fn for_game(game: &Game, params: &Params) -> Option<Mast> {
-        (params.playout != PlayoutKind::Uniform).then(|| Mast::new(params, game.n_roles()))
+        matches!(params.playout, PlayoutKind::Mast | PlayoutKind::Nst)
+            .then(|| Mast::new(params, game.n_roles()))
     }
 
     /// Adds simulations in which the role made this move, whose values have this sum.
@@ -150,7 +151,10 @@ impl Technique for Mast {
     fn account(&self, _facts: &Facts<'_>) -> TechniqueAccount {
         let entries = self.entries.iter().flatten();
         let n_moves = entries.filter(|entry| entry.count > 0.0).count() as u64;
-        TechniqueAccount::Mast(MastAccount { moves: n_moves })
+        TechniqueAccount::Counts {
+            name: "mast",
+            counts: vec![("moves", n_moves)],
+        }
     }
 }
 

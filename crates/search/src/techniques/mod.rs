@@ -5,13 +5,14 @@
 //! belongs to selection in the tree is in `select`, which asks RAVE, PUCT, urgency and the heuristic for their part of
 //! the formula.
 //!
-//! A new technique is a file here, its parameters, and its lines in [`Techniques`].
+//! A new technique is a file here, its parameters, and a line in the list of [`Techniques`].
 
 pub(crate) mod cutoff;
 pub(crate) mod fast;
 pub(crate) mod heuristic;
 pub(crate) mod mast;
 pub(crate) mod nst;
+pub(crate) mod ppa;
 pub(crate) mod puct;
 pub(crate) mod rave;
 pub(crate) mod rules_policy;
@@ -21,12 +22,6 @@ use std::time::Duration;
 
 use agon_engine::{Game, Goal, MoveId, RoleId};
 
-use self::cutoff::Cutoff;
-use self::fast::Fast;
-use self::heuristic::Heuristic;
-use self::mast::Mast;
-use self::nst::Nst;
-use self::rave::Rave;
 use crate::account::TechniqueAccount;
 use crate::lane_policy::LanePolicy;
 use crate::params::Params;
@@ -115,75 +110,61 @@ pub(crate) struct Ending<'a> {
     pub(crate) values: &'a [f64],
 }
 
-/// The techniques of a search, in the order in which they have their say.
-#[derive(Clone)]
-pub(crate) struct Techniques {
-    pub(crate) mast: Option<Mast>,
-    pub(crate) nst: Option<Nst>,
-    pub(crate) fast: Option<Fast>,
-    pub(crate) heuristic: Option<Heuristic>,
-    pub(crate) rave: Option<Rave>,
-    pub(crate) cutoff: Option<Cutoff>,
+/// Makes [`Techniques`] of its list.
+macro_rules! techniques {
+    ($($name:ident: $technique:ty,)+) => {
+        /// The techniques of a search, in the order in which they have their say.
+        #[derive(Clone)]
+        pub(crate) struct Techniques {
+            $(pub(crate) $name: Option<$technique>,)+
+        }
+
+        impl Techniques {
+            /// Those that the parameters ask for.
+            pub(crate) fn new(game: &Game, params: &Params) -> Techniques {
+                Techniques {
+                    $($name: <$technique>::for_game(game, params),)+
+                }
+            }
+
+            /// None.
+            #[cfg(test)]
+            pub(crate) fn none() -> Techniques {
+                Techniques {
+                    $($name: None,)+
+                }
+            }
+
+            /// All of them.
+            pub(crate) fn all(&self) -> impl Iterator<Item = &dyn Technique> {
+                fn one<T: Technique>(technique: &Option<T>) -> Option<&dyn Technique> {
+                    technique.as_ref().map(|technique| technique as _)
+                }
+                [$(one(&self.$name),)+].into_iter().flatten()
+            }
+
+            /// The same, to be changed.
+            pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut dyn Technique> {
+                fn one<T: Technique>(technique: &mut Option<T>) -> Option<&mut dyn Technique> {
+                    technique.as_mut().map(|technique| technique as _)
+                }
+                [$(one(&mut self.$name),)+].into_iter().flatten()
+            }
+        }
+    };
+}
+
+techniques! {
+    mast: mast::Mast,
+    nst: nst::Nst,
+    ppa: ppa::Ppa,
+    fast: fast::Fast,
+    heuristic: heuristic::Heuristic,
+    rave: rave::Rave,
+    cutoff: cutoff::Cutoff,
 }
 
 impl Techniques {
-    /// Those that the parameters ask for.
-    pub(crate) fn new(game: &Game, params: &Params) -> Techniques {
-        Techniques {
-            mast: Mast::for_game(game, params),
-            nst: Nst::for_game(game, params),
-            fast: Fast::for_game(game, params),
-            heuristic: Heuristic::for_game(game, params),
-            rave: Rave::for_game(game, params),
-            cutoff: Cutoff::for_game(game, params),
-        }
-    }
-
-    /// None.
-    #[cfg(test)]
-    pub(crate) fn none() -> Techniques {
-        Techniques {
-            mast: None,
-            nst: None,
-            fast: None,
-            heuristic: None,
-            rave: None,
-            cutoff: None,
-        }
-    }
-
-    /// All of them.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &dyn Technique> {
-        fn one<T: Technique>(technique: &Option<T>) -> Option<&dyn Technique> {
-            technique.as_ref().map(|technique| technique as _)
-        }
-        let all = [
-            one(&self.mast),
-            one(&self.nst),
-            one(&self.fast),
-            one(&self.heuristic),
-            one(&self.rave),
-            one(&self.cutoff),
-        ];
-        all.into_iter().flatten()
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut dyn Technique> {
-        fn one<T: Technique>(technique: &mut Option<T>) -> Option<&mut dyn Technique> {
-            technique.as_mut().map(|technique| technique as _)
-        }
-        let all = [
-            one(&mut self.mast),
-            one(&mut self.nst),
-            one(&mut self.fast),
-            one(&mut self.heuristic),
-            one(&mut self.rave),
-            one(&mut self.cutoff),
-        ];
-        all.into_iter().flatten()
-    }
-
     /// Whether some technique has a say in how moves are drawn in playouts.
     pub(crate) fn has_policy(&self) -> bool {
         self.all().any(Technique::is_policy)

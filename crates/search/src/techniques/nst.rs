@@ -12,13 +12,13 @@ use agon_engine::{Game, MoveId, RoleId};
 use rustc_hash::FxHashMap;
 
 use super::{Facts, StateView, Technique};
-use crate::account::{NstAccount, TechniqueAccount};
+use crate::account::TechniqueAccount;
 use crate::params::{Params, PlayoutKind};
 use crate::simulation::Simulation;
 use crate::tree::Tree;
 
 /// This many n-grams are remembered; then all are forgotten.
-const MOST_GRAMS: usize = 1 << 21;
+pub(super) const MOST_GRAMS: usize = 1 << 21;
 /// Simulations that an n-gram needs to be counted, and the length of the longest (Tak, Winands and Björnsson 2012).
 const LEAST_VISITS: f32 = 7.0;
 const LENGTH: usize = 3;
@@ -137,14 +137,15 @@ impl Technique for Nst {
     }
 
     fn account(&self, _facts: &Facts<'_>) -> TechniqueAccount {
-        TechniqueAccount::Nst(NstAccount {
-            n_grams: self.grams.len() as u64,
-        })
+        TechniqueAccount::Counts {
+            name: "nst",
+            counts: vec![("n_grams", self.grams.len() as u64)],
+        }
     }
 }
 
 /// The last joint move and the last two, each as a number.
-fn context(record: &[MoveId], n_roles: usize) -> [u64; 2] {
+pub(super) fn context(record: &[MoveId], n_roles: usize) -> [u64; 2] {
     let mut context = [0; 2];
     let mut hash = 1;
     for (slot, joint) in context.iter_mut().zip(record.rchunks_exact(n_roles)) {
@@ -156,7 +157,8 @@ fn context(record: &[MoveId], n_roles: usize) -> [u64; 2] {
     context
 }
 
-fn key(before: u64, role: usize, mv: MoveId) -> u64 {
+/// The number of an n-gram: a move of a role after joint moves with this number, or after nothing in particular if that is 0.
+pub(super) fn key(before: u64, role: usize, mv: MoveId) -> u64 {
     mix(before ^ (role as u64) << 32 ^ u64::from(mv.0))
 }
 
