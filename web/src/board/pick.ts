@@ -47,9 +47,11 @@ export function pick(layout: Layout, pieces: Piece[], moves: Move[], picking: Pi
 
 /** Moves that a cell means although it is not one of theirs: the only piece that can move, or the column of a drop. */
 function indirect(layout: Layout, pieces: Piece[], moves: Move[], cell: number): Move[] {
-  const placed = moves.filter((move) => move.to !== null);
-  const froms = new Set(placed.map((move) => move.from));
-  if (froms.size === 1 && !froms.has(null)) return placed.filter((move) => move.to === cell);
+  const leaving = moves.filter((move) => move.to !== null && move.from !== null && move.from !== move.to);
+  if (new Set(leaving.map((move) => move.from)).size === 1) {
+    const arriving = leaving.filter((move) => move.to === cell);
+    if (arriving.length > 0) return arriving;
+  }
   const at = layout.cells[cell];
   const drop = at && dropMoves(layout, pieces, moves)?.get(`${at.part} ${at.column}`);
   return drop ? [drop] : [];

@@ -56,6 +56,11 @@ describe("a click", () => {
   it("on a target moves the only piece that can move", () => {
     const moves = [move(4, 1), move(4, 3)];
     expect(click(board(3, 3), [], moves, [3])).toBe(moves[1]);
+    // Moves that place something beside it change nothing about that.
+    const more = [...moves, move(null, 4), move(null, 8)];
+    expect(targets(more, nothingPicked).targets).toEqual(new Set([1, 3, 4, 8]));
+    expect(click(board(3, 3), [], more, [3])).toBe(moves[1]);
+    expect(click(board(3, 3), [], more, [8])).toBe(more[3]);
   });
 
   it("asks which of several moves with the same cells is meant", () => {
