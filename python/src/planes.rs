@@ -124,9 +124,7 @@ fn cell(
     board.layers.iter().enumerate().find_map(|(idx, layer)| {
         let (column, row, content) = coordinates(layer, &term)?;
         let (column, row) = (columns.get(&column)?, rows.get(&row)?);
-        let is_empty = !content.is_empty() && !layer.glyphs.contains_key(&content);
-        let is_known = !is_empty || layer.glyphs.is_empty();
-        is_known.then(|| (idx, content, row * columns.len() + column))
+        Some((idx, content, row * columns.len() + column))
     })
 }
 

@@ -220,3 +220,9 @@ def test_planes_have_the_pieces():
     assert planes[2:].min(axis=(1, 2)).tolist() == [0, 1] and planes[2:].max(axis=(1, 2)).tolist() == [0, 1]
     index = game.planes.index
     assert (np.where(index >= 0, state.observation()[index], 0) == planes).all()
+
+
+def test_empty_cells_have_a_channel_of_their_own():
+    planes = load("tic_tac_toe").planes
+    assert planes.channels == ["b", "o", "x", "(control x)", "(control o)"]
+    assert load("tic_tac_toe").initial_state().planes()[0].all() and planes.rest == []

@@ -43,7 +43,7 @@ impl Draw {
         }
         let place = (place as u64 + 1).wrapping_mul(0xD1B5_4A32_D192_ED03);
         let random = mix(self.0.wrapping_add(place)) >> 32;
-        let mut left = (random * u64::from(n_legal) >> 32) as u32;
+        let mut left = ((random * u64::from(n_legal)) >> 32) as u32;
         for (idx, &word) in legal.iter().enumerate() {
             let n = word.count_ones();
             if left < n {
