@@ -369,12 +369,15 @@ const EMPTY: MoveRows = MoveRows {
     bias: Vec::new(),
 };
 
-fn apply_row(step: Step, (to, sums): (&mut Row, &mut Row), moments: (&mut Row, &mut Row)) {
-    step.apply(&mut to.0, &mut sums.0, &mut moments.0.0, &mut moments.1.0);
+fn apply_row(step: Step, (to, sums): (&mut Row, &mut Row), (mean, square): (&mut Row, &mut Row)) {
+    step.apply(&mut to.0, &mut sums.0, &mut mean.0, &mut square.0);
 }
 
-fn apply_head(step: Step, (to, sums): (&mut Head, &mut Head), moments: (&mut Head, &mut Head)) {
-    let (mean, square) = moments;
+fn apply_head(
+    step: Step,
+    (to, sums): (&mut Head, &mut Head),
+    (mean, square): (&mut Head, &mut Head),
+) {
     step.apply(
         numbers(&mut to.weights),
         numbers(&mut sums.weights),

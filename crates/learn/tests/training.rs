@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use agon_engine::lanes::{LayoutOptions, Simd};
 use agon_engine::{Game, RoleId};
-use agon_learn::contest::{Entrant, Terms, compete};
 use agon_learn::{Alarm, Budget, CheckpointError, LearningBot, Options, Training};
 use agon_search::model::NoNetwork;
 use agon_search::{Bot, Limits, Preset};
@@ -76,39 +75,6 @@ fn the_same_seed_gives_the_same_bytes_on_every_cpu() {
     let both = train(&best, 2, 5, 4);
     assert_eq!(bytes(&both), bytes(&train(&best, 2, 5, 4)));
     assert!(both.progress().steps > 0);
-}
-
-#[test]
-fn it_learns_to_play() {
-    let game = game(TIC_TAC_TOE, Simd::best());
-    let good = train(&game, 1, 1, 30);
-    let losses = good.progress().losses;
-    assert!(losses.policy < 0.25, "{losses:?}");
-    let params = Preset::parse("agon:threads=1")
-        .expect("it is a preset")
-        .params;
-    let entrant = |training: &Training| Entrant {
-        params: params.clone(),
-        network: Some(Arc::new(training.network().clone())),
-    };
-    let new = train(&game, 1, 2, 0);
-    let limits = || Limits::playouts(4);
-    let terms = Terms {
-        limits: &limits,
-        random_moves: 1,
-        most_steps: 100,
-        seed: 1,
-        stop: &|| false,
-    };
-    let score = compete(
-        &game,
-        [&entrant(&good), &entrant(&new)],
-        40,
-        &terms,
-        &mut |_| {},
-    );
-    assert_eq!(score.matches, 40);
-    assert!(score.mean() > 0.65, "{score:?}");
 }
 
 #[test]
