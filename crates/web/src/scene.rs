@@ -149,6 +149,7 @@ impl Scene {
                 role,
             });
         }
+        self.draw_only_kinds_as_discs();
         // Pieces of one owner that look alike would be mixed up.
         let key = |kind: &Kind| (kind.layer, kind.role, kind.shape as u8);
         let mut counts: BTreeMap<_, usize> = BTreeMap::new();
@@ -159,6 +160,19 @@ impl Scene {
             let is_plain = matches!(kind.shape, Shape::Disc | Shape::Man | Shape::Wall);
             if is_plain && counts[&key(kind)] > 1 {
                 kind.shape = Shape::Text;
+            }
+        }
+    }
+
+    /// The only kind of a layer needs no letter to tell it apart.
+    fn draw_only_kinds_as_discs(&mut self) {
+        for layer in 0..self.layers.len() {
+            let mut kinds = self.kinds.iter_mut().filter(|kind| kind.layer == layer);
+            if let (Some(only), None) = (kinds.next(), kinds.next()) {
+                let is_number = only.content.parse::<i64>().is_ok();
+                if only.shape == Shape::Text && !is_number {
+                    only.shape = Shape::Disc;
+                }
             }
         }
     }
