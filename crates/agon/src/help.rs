@@ -14,7 +14,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Compare players",
         &["tournament", "report", "experiment", "params"],
     ),
-    ("Connect", &["player", "lsp"]),
+    ("Test models", &["quiz", "ladder"]),
+    ("Connect", &["player", "lsp", "mcp"]),
     ("Look inside", &["bench", "perft", "verify", "heuristic"]),
     ("Install", &["completions", "man"]),
 ];

@@ -18,6 +18,8 @@ const REMOTE_IDENTITY: &str = "elsewhere";
 pub enum Entrant {
     /// A bot in this process.
     Preset(Box<Preset>),
+    /// A bot in this process that has its own number of playouts per move, whatever the budget of the tournament is.
+    Graded(Box<Preset>, u64),
     /// A remote player, by its address.
     Remote(String),
 }
@@ -31,13 +33,17 @@ pub enum EntrantError {
     /// It is not an address.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// It has a number of playouts that is none.
+    #[error("`{0}` is not a number of playouts from 1 to 1000000000")]
+    Playouts(String),
     /// It is a person.
     #[error("people do not take part in tournaments; use `agon play` instead")]
     Human,
 }
 
 impl Entrant {
-    /// Reads `cadia-2008:exploration=50` or `http://HOST:PORT`.
+    /// Reads `cadia-2008:exploration=50`, the same with its own playouts per move as in `cadia-2008@64`, or
+    /// `http://HOST:PORT`.
     ///
     /// # Errors
     /// If it is neither.
@@ -49,21 +55,43 @@ impl Entrant {
             RemotePlayer::new(text)?;
             return Ok(Entrant::Remote(text.to_owned()));
         }
-        let mut preset = Preset::parse(text)?;
-        if !text.contains("threads=") {
+        let (name, playouts) = match text.split_once('@') {
+            None => (text, None),
+            Some((name, number)) => {
+                let playouts: Option<u64> = number.parse().ok();
+                let playouts = playouts.filter(|n| (1..=1_000_000_000).contains(n));
+                let playouts = playouts.ok_or_else(|| EntrantError::Playouts(number.to_owned()))?;
+                (name, Some(playouts))
+            }
+        };
+        let mut preset = Preset::parse(name)?;
+        if !name.contains("threads=") {
             preset
                 .params
                 .set("threads", "1")
                 .map_err(PresetError::Param)?;
         }
-        Ok(Entrant::Preset(Box::new(preset)))
+        let preset = Box::new(preset);
+        Ok(match playouts {
+            None => Entrant::Preset(preset),
+            Some(playouts) => Entrant::Graded(preset, playouts),
+        })
+    }
+
+    /// Its own playouts per move, if it has them.
+    #[must_use]
+    pub fn playouts(&self) -> Option<u64> {
+        match self {
+            Entrant::Graded(_, playouts) => Some(*playouts),
+            Entrant::Preset(_) | Entrant::Remote(_) => None,
+        }
     }
 
     /// Its identity, whatever its name: its algorithm and the parameters that differ from their defaults.
     #[must_use]
     pub fn identity(&self) -> String {
         let preset = match self {
-            Entrant::Preset(preset) => preset,
+            Entrant::Preset(preset) | Entrant::Graded(preset, _) => preset,
             Entrant::Remote(_) => return REMOTE_IDENTITY.to_owned(),
         };
         let known = PRESETS.iter().find(|known| known.name == preset.name);
@@ -72,6 +100,7 @@ impl Entrant {
         let values = preset.params.values().into_iter().zip(defaults);
         let differing = values.filter(|(value, default)| value != default);
         words.extend(differing.map(|((name, value), _)| format!("{name}={value}")));
+        words.extend(self.playouts().map(|playouts| format!("@{playouts}")));
         words.join(" ")
     }
 
@@ -79,7 +108,7 @@ impl Entrant {
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         match self {
-            Entrant::Preset(_) => None,
+            Entrant::Preset(_) | Entrant::Graded(..) => None,
             Entrant::Remote(address) => Some(address),
         }
     }
@@ -90,6 +119,7 @@ impl fmt::Display for Entrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Entrant::Preset(preset) => preset.fmt(f),
+            Entrant::Graded(preset, playouts) => write!(f, "{preset}@{playouts}"),
             Entrant::Remote(address) => f.write_str(address),
         }
     }
@@ -115,6 +145,7 @@ mod tests {
             "cadia-2007:exploration=50",
             "cadia-2007:exploration=50 is uct exploration=50",
         );
+        check("cadia-2008@64", "cadia-2008@64 is uct playout=mast @64");
         check(
             "http://127.0.0.1:9147",
             "http://127.0.0.1:9147 is elsewhere",
@@ -123,6 +154,7 @@ mod tests {
 
     #[test]
     fn a_text_that_names_no_entrant_is_refused() {
+        check("mc@0", "`0` is not a number of playouts");
         check("human", "people do not take part");
         check("nobody", "there is no player `nobody`");
         check("ftp://here", "ftp://here: the address of a player");
