@@ -15,7 +15,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["tournament", "report", "experiment", "params"],
     ),
     ("Learn", &["train", "models"]),
-    ("Connect", &["player", "web", "lsp"]),
+    ("Test models", &["quiz", "ladder"]),
+    ("Connect", &["player", "web", "lsp", "mcp"]),
     ("Look inside", &["bench", "perft", "verify", "heuristic"]),
     ("Install", &["completions", "man"]),
 ];

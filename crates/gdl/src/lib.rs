@@ -39,6 +39,8 @@ mod graph;
 pub mod index;
 mod infix;
 mod lower;
+pub mod made_up;
+pub mod obfuscate;
 mod parse;
 mod prefix;
 pub mod print;

@@ -40,7 +40,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 /// Serves an editor until it says `exit` or goes away.
 ///
 /// # Errors
-/// If the connection breaks in the middle, or the editor does not begin with `initialize`.
+/// If the editor does not begin with `initialize`. An editor that goes away later is no error.
 pub fn serve(connection: &Connection, options: &Options) -> Result<(), Failure> {
     let (id, params) = connection.initialize_start()?;
     let params: InitializeParams = serde_json::from_value(params)?;
@@ -64,7 +64,9 @@ pub fn serve(connection: &Connection, options: &Options) -> Result<(), Failure> 
         generation: 0,
         n_requests: 0,
     };
-    server.run()
+    // It ends early only if messages cannot be sent any more: the editor is gone.
+    let _ = server.run();
+    Ok(())
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -153,7 +155,8 @@ impl Server<'_> {
     fn message(&mut self, message: Message) -> Result<bool, Failure> {
         match message {
             Message::Request(request) => {
-                if self.connection.handle_shutdown(&request)? {
+                // An editor that goes away between `shutdown` and `exit` has ended the server too.
+                if self.connection.handle_shutdown(&request).unwrap_or(true) {
                     return Ok(true);
                 }
                 self.read_changes()?;

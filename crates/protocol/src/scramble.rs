@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
+use agon_gdl::made_up::MadeUp;
 use agon_gdl::{Rules, check, parse};
 
 use crate::message::{Reply, Request};
@@ -18,8 +19,6 @@ const KEYWORDS: &[&str] = &[
     "<=", "or", "not", "distinct", "role", "init", "true", "does", "next", "legal", "goal",
     "terminal", "base", "input", "sees", "random",
 ];
-const CONSONANTS: &[u8] = b"bdfgklmnprstvz";
-const VOWELS: &[u8] = b"aeiou";
 
 /// A player that receives games with scrambled names.
 pub struct Scrambled<P> {
@@ -94,7 +93,7 @@ impl<P> Scrambled<P> {
 
 /// Maps the names of a game to made-up ones and back.
 struct Names {
-    random: u64,
+    source: MadeUp,
     made_up: HashMap<String, String>,
     original: HashMap<String, String>,
     taken: HashSet<String>,
@@ -103,7 +102,7 @@ struct Names {
 impl Names {
     fn new(seed: u64) -> Names {
         Names {
-            random: seed,
+            source: MadeUp::new(seed),
             made_up: HashMap::new(),
             original: HashMap::new(),
             taken: KEYWORDS.iter().map(|word| (*word).to_owned()).collect(),
@@ -157,7 +156,7 @@ impl Names {
         }
         let mark = if name.starts_with('?') { "?" } else { "" };
         let made_up = loop {
-            let word = format!("{mark}{}", self.word());
+            let word = format!("{mark}{}", self.source.word());
             if self.taken.insert(word.clone()) {
                 break word;
             }
@@ -175,27 +174,6 @@ impl Names {
             let _ = write!(out, "{} ", known.map_or(token, String::as_str));
         }
         Term::read(&out).unwrap_or_else(|_| term.clone())
-    }
-
-    /// A word of three or four syllables.
-    fn word(&mut self) -> String {
-        let n_syllables = 3 + self.draw(2);
-        let mut word = String::new();
-        for _ in 0..n_syllables {
-            word.push(char::from(CONSONANTS[self.draw(CONSONANTS.len())]));
-            word.push(char::from(VOWELS[self.draw(VOWELS.len())]));
-        }
-        word
-    }
-
-    /// A number below `n` (splitmix64).
-    fn draw(&mut self, n: usize) -> usize {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((u128::from(mixed) * n as u128) >> 64) as usize
     }
 }
 

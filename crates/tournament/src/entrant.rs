@@ -22,6 +22,8 @@ const REMOTE_IDENTITY: &str = "elsewhere";
 pub enum Entrant {
     /// A bot in this process.
     Preset(Box<Preset>),
+    /// A bot in this process that has its own number of playouts per move, whatever the budget of the tournament is.
+    Graded(Box<Preset>, u64),
     /// A remote player.
     Remote {
         /// Its address.
@@ -48,13 +50,17 @@ pub enum EntrantError {
         /// What is wrong with its model.
         error: ModelError,
     },
+    /// It has a number of playouts that is none.
+    #[error("`{0}` is not a number of playouts from 1 to 1000000000")]
+    Playouts(String),
     /// It is a person.
     #[error("people do not take part in tournaments; use `agon play` instead")]
     Human,
 }
 
 impl Entrant {
-    /// Reads `cadia-2008:exploration=50` or `http://HOST:PORT`.
+    /// Reads `cadia-2008:exploration=50`, the same with its own playouts per move as in `cadia-2008@64`, or
+    /// `http://HOST:PORT`.
     ///
     /// # Errors
     /// If it is neither.
@@ -69,14 +75,36 @@ impl Entrant {
                 secret: None,
             });
         }
-        let mut preset = Preset::parse_with(text, &read_model)?;
-        if !text.contains("threads=") {
+        let (name, playouts) = match text.rsplit_once('@') {
+            None => (text, None),
+            Some((name, number)) => {
+                let playouts: Option<u64> = number.parse().ok();
+                let playouts = playouts.filter(|n| (1..=1_000_000_000).contains(n));
+                let playouts = playouts.ok_or_else(|| EntrantError::Playouts(number.to_owned()))?;
+                (name, Some(playouts))
+            }
+        };
+        let mut preset = Preset::parse_with(name, &read_model)?;
+        if !name.contains("threads=") {
             preset
                 .params
                 .set("threads", "1")
                 .map_err(PresetError::Param)?;
         }
-        Ok(Entrant::Preset(Box::new(preset)))
+        let preset = Box::new(preset);
+        Ok(match playouts {
+            None => Entrant::Preset(preset),
+            Some(playouts) => Entrant::Graded(preset, playouts),
+        })
+    }
+
+    /// Its own playouts per move, if it has them.
+    #[must_use]
+    pub fn playouts(&self) -> Option<u64> {
+        match self {
+            Entrant::Graded(_, playouts) => Some(*playouts),
+            Entrant::Preset(_) | Entrant::Remote { .. } => None,
+        }
     }
 
     /// Whether its model, if it has one, is one of this game.
@@ -84,7 +112,7 @@ impl Entrant {
     /// # Errors
     /// If it is not.
     pub fn check(&self, game: &Game) -> Result<(), EntrantError> {
-        let Entrant::Preset(preset) = self else {
+        let (Entrant::Preset(preset) | Entrant::Graded(preset, _)) = self else {
             return Ok(());
         };
         preset.check(game).map_err(|error| EntrantError::Model {
@@ -97,7 +125,7 @@ impl Entrant {
     #[must_use]
     pub fn identity(&self) -> String {
         let preset = match self {
-            Entrant::Preset(preset) => preset,
+            Entrant::Preset(preset) | Entrant::Graded(preset, _) => preset,
             Entrant::Remote { .. } => return REMOTE_IDENTITY.to_owned(),
         };
         let known = PRESETS.iter().find(|known| known.name == preset.name);
@@ -112,6 +140,7 @@ impl Entrant {
                 .model()
                 .map(|model| format!("model={:016x}", model.fingerprint())),
         );
+        words.extend(self.playouts().map(|playouts| format!("@{playouts}")));
         words.join(" ")
     }
 
@@ -119,7 +148,7 @@ impl Entrant {
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         match self {
-            Entrant::Preset(_) => None,
+            Entrant::Preset(_) | Entrant::Graded(..) => None,
             Entrant::Remote { address, .. } => Some(address),
         }
     }
@@ -140,6 +169,7 @@ impl fmt::Display for Entrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Entrant::Preset(preset) => preset.fmt(f),
+            Entrant::Graded(preset, playouts) => write!(f, "{preset}@{playouts}"),
             Entrant::Remote { address, .. } => f.write_str(address),
         }
     }
@@ -165,6 +195,7 @@ mod tests {
             "cadia-2007:exploration=50",
             "cadia-2007:exploration=50 is uct exploration=50",
         );
+        check("cadia-2008@64", "cadia-2008@64 is uct playout=mast @64");
         check(
             "http://127.0.0.1:9147",
             "http://127.0.0.1:9147 is elsewhere",
@@ -173,6 +204,7 @@ mod tests {
 
     #[test]
     fn a_text_that_names_no_entrant_is_refused() {
+        check("mc@0", "`0` is not a number of playouts");
         check("human", "people do not take part");
         check("nobody", "there is no player `nobody`");
         check("ftp://here", "ftp://here: the address of a player");

@@ -21,6 +21,7 @@ mod comparison;
 mod entrant;
 mod experiment;
 mod export;
+pub mod ladder;
 mod lease;
 mod match_runner;
 mod pairs;

@@ -109,7 +109,8 @@ fn play_here(cell: &Cell, index: u32, stop: &StopFlag) -> Option<FinishedMatch> 
     let clock = finished.result.fixture.start_clock;
     prepare(game, &mut bots, clock, stop);
     let mut ask = |bot: &mut dyn Bot, turn: &Turn<'_>| {
-        let limits = cell.budget.limits(stop.as_atomic());
+        let seat = cell.seating(index)[turn.role.idx()];
+        let limits = seat_budget(cell, seat).limits(stop.as_atomic());
         let decision = bot.think(turn.state, turn.role, &limits, &mut |_| {});
         finished.add(game, turn, bot, &decision);
         (!stop.is_raised()).then_some(decision.mv)
@@ -155,7 +156,9 @@ fn make_bots(cell: &Cell, index: u32, result: &mut MatchResult) -> Vec<Box<dyn B
         let started = Instant::now();
         let seed = cell.seat_seed(index, role_idx);
         bots.push(match cell.entrant(seat) {
-            Entrant::Preset(preset) => preset.bot(&cell.sheet.game, seed),
+            Entrant::Preset(preset) | Entrant::Graded(preset, _) => {
+                preset.bot(&cell.sheet.game, seed)
+            }
             Entrant::Remote { .. } => unreachable!("the referee hosts matches with remote players"),
         });
         result.work[usize::from(seat)].setup += started.elapsed().as_secs_f64();
@@ -254,7 +257,10 @@ fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
         stop: stop.clone(),
     };
     let seat = |(role_idx, seat): (usize, &u8)| match cell.entrant(*seat) {
-        Entrant::Preset(preset) => preset_seat(cell, preset, cell.seat_seed(index, role_idx)),
+        Entrant::Preset(preset) | Entrant::Graded(preset, _) => {
+            let budget = seat_budget(cell, *seat);
+            preset_seat(cell, budget, preset, cell.seat_seed(index, role_idx))
+        }
         Entrant::Remote { address, secret } => remote_seat(address, secret.as_deref()),
     };
     let seats = result.seats.iter().enumerate().map(seat).collect();
@@ -276,12 +282,20 @@ fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
     }
 }
 
-fn preset_seat(cell: &Cell, preset: &Preset, seed: u64) -> Seat {
+/// What a player may spend on a move: its own playouts, or else the budget of the cell.
+fn seat_budget(cell: &Cell, seat: u8) -> Budget {
+    match cell.entrant(seat).playouts() {
+        Some(playouts) => Budget::Playouts(playouts),
+        None => cell.budget,
+    }
+}
+
+fn preset_seat(cell: &Cell, own: Budget, preset: &Preset, seed: u64) -> Seat {
     let mut budget = agon_player::Budget {
-        playouts: cell.budget.most_playouts(),
+        playouts: own.most_playouts(),
         ..agon_player::Budget::default()
     };
-    match cell.budget {
+    match own {
         Budget::Playouts(_) => {}
         Budget::Transitions(n) => budget.transitions = Some(n),
         Budget::Seconds(seconds) => budget.time = Some(Duration::from_secs_f64(seconds)),
