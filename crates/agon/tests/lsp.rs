@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -41,14 +41,14 @@ impl Server {
             input,
             messages,
         };
-        server.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}));
+        server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}));
         let answer = server.receive();
         assert_eq!(answer["result"]["serverInfo"]["name"], "agon");
-        server.send(json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
+        server.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
         server
     }
 
-    fn send(&mut self, message: Value) {
+    fn send(&mut self, message: &Value) {
         let text = message.to_string();
         write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).expect("it listens");
         self.input.flush().expect("it listens");
@@ -61,15 +61,15 @@ impl Server {
 
     fn open(&mut self, uri: &str, text: &str) {
         self.send(
-            json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {
+            &json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {
             "textDocument": {"uri": uri, "languageId": "gdl", "version": 1, "text": text}}}),
         );
     }
 
     /// Ends it as editors do.
     fn end(mut self) {
-        self.send(json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}));
-        self.send(json!({"jsonrpc": "2.0", "method": "exit"}));
+        self.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}));
+        self.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
         let status = self.child.wait().expect("it ends");
         assert!(status.success(), "{status}");
     }

@@ -69,7 +69,9 @@ fn config(address: SocketAddr) -> StreamableHttpServerConfig {
 /// Refuses requests without the token. The comparison takes the same time wherever the texts differ.
 async fn authorise(State(expected): State<Arc<str>>, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION);
-    let given = given.map(|value| value.as_bytes()).unwrap_or_default();
+    let given = given
+        .map(axum::http::HeaderValue::as_bytes)
+        .unwrap_or_default();
     let difference = given
         .iter()
         .zip(expected.as_bytes())

@@ -256,7 +256,7 @@ impl Playing {
             let goals = game
                 .roles()
                 .map(|role| (game.role_name(role), machine.goal(role)));
-            let goals = goals.map(|(role, goal)| (role, json!(goal.map(|goal| goal.value()))));
+            let goals = goals.map(|(role, goal)| (role, json!(goal.map(agon_engine::Goal::value))));
             value["goals"] = Value::Object(goals.collect());
         } else if with_legal {
             value["legal"] = Value::Object(legal);
@@ -334,7 +334,7 @@ impl Playing {
             });
         let goals = game
             .roles()
-            .map(|role| machine.goal(role).map(|goal| goal.value()));
+            .map(|role| machine.goal(role).map(agon_engine::Goal::value));
         let goals = is_terminal.then(|| goals.collect::<Vec<_>>());
         json!({
             "matchId": id,

@@ -358,6 +358,7 @@ fn in_match(matches: &MatchTable, name: &str, arguments: &Arguments<'_>) -> Resu
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls are shorter")]
     fn ask(matches: &MatchTable, name: &str, arguments: Value) -> Result<Value, String> {
         call(matches, name, arguments.as_object().unwrap())
     }

@@ -269,7 +269,10 @@ impl<'a> Outline<'a> {
 
     /// The change that adds a literal to the body of a rule that has one.
     pub(super) fn add_literal(&self, rule: &Rule, literal: &str) -> Edit {
-        let last = rule.body.last().map_or(rule.head.span, super::super::ast::Literal::span);
+        let last = rule
+            .body
+            .last()
+            .map_or(rule.head.span, super::super::ast::Literal::span);
         let text = match self.syntax {
             Syntax::Prefix => format!(" {literal}"),
             Syntax::Infix => format!(" & {literal}"),

@@ -213,6 +213,7 @@ fn terms(text: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls are shorter")]
     fn check(expected: &[&str], response: Value, is_right: bool) {
         let expected: Vec<String> = expected.iter().map(|&text| text.to_owned()).collect();
         assert_eq!(is_same(&expected, &response), is_right, "{response}");
