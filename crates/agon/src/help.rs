@@ -14,7 +14,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Compare players",
         &["tournament", "report", "experiment", "params"],
     ),
-    ("Connect", &["player"]),
+    ("Connect", &["web", "player"]),
     ("Look inside", &["bench", "perft", "verify", "heuristic"]),
     ("Install", &["completions", "man"]),
 ];
