@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Learn", &["train", "models"]),
     ("Test models", &["quiz", "ladder"]),
-    ("Connect", &["player", "web", "lsp", "mcp"]),
+    ("Connect", &["web", "player", "lsp", "mcp"]),
     ("Look inside", &["bench", "perft", "verify", "heuristic"]),
     ("Install", &["completions", "man"]),
 ];

@@ -82,7 +82,11 @@ fn the_page_is_in_the_binary() {
         .split("src=\"")
         .nth(1)
         .and_then(|rest| rest.split('"').next());
-    let (status, _) = server.ask("GET", script.expect("it has a script"), "");
+    let (status, _) = server.ask(
+        "GET",
+        script.expect("it has a script").trim_start_matches('.'),
+        "",
+    );
     assert_eq!(status, 200);
 }
 
