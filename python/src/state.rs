@@ -16,6 +16,9 @@ use crate::arrays::{Array, from_slice};
 use crate::errors::{IllegalMoveError, not_grounded, value_error};
 use crate::game::{Game, Shared};
 
+/// What `pickle` wants: a function and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Game, Bound<'py, PyBytes>));
+
 /// What holds in a state.
 struct Facts {
     is_terminal: bool,
@@ -386,10 +389,7 @@ impl State {
         hasher.finish()
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Game, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let game = &self.shared.game;
         game.grounded()
             .ok_or_else(|| not_grounded(game, "pickled states"))?;
@@ -448,7 +448,7 @@ fn known_bits(shared: &Shared, words: &[u64]) -> PyResult<()> {
     let game = shared.game.grounded();
     let n_fluents = game.map_or(0, |game| game.program().fluents.len());
     let extra = words.chunks(n_fluents.div_ceil(64).max(1)).any(|state| {
-        n_fluents % 64 != 0
+        !n_fluents.is_multiple_of(64)
             && state
                 .last()
                 .is_some_and(|last| last >> (n_fluents % 64) != 0)
@@ -465,7 +465,7 @@ pub(crate) fn state_words(shared: &Shared, states: &Bound<'_, PyAny>) -> PyResul
     game.grounded()
         .ok_or_else(|| not_grounded(game, "batches and rollouts"))?;
     let n = game.initial_state().words().len();
-    let own = |state: &State| match state.shared.is_same(&shared) {
+    let own = |state: &State| match state.shared.is_same(shared) {
         true => Ok(state.state.words().to_vec()),
         false => Err(value_error(format!(
             "a state belongs to another game: `{}`, not `{}`",
