@@ -411,8 +411,25 @@ mod tests {
             &Obfuscation::full(1, Naming::Misleading),
             &keep,
         );
-        expect![[r#""#]].assert_eq(&other.text);
-        expect![""].assert_eq(&other.mapping.term("(cell 1 2 b)"));
+        expect![[r#"
+            (line target)
+            (role draw)
+            (role point)
+            (<= (legal ?place (second ?rank ?red))
+                (true (buy ?red card ?rank))
+                (role ?place)
+                (not (piece ?rank)))
+            (closed 140 998)
+            (goal draw 100)
+            (init (buy 998 card 140))
+            (<= terminal
+                (not (true (buy 998 card 140))))
+            (<= (goal point 50)
+                (role ?place))
+            (<= (piece ?rank)
+                (or (and (closed 140 ?rank) (distinct ?rank 140)) (closed ?rank 998)))
+        "#]].assert_eq(&other.text);
+        expect!["(buy 998 card 140)"].assert_eq(&other.mapping.term("(cell 1 2 b)"));
         rules(other.text.as_bytes());
     }
 

@@ -7,13 +7,12 @@
 //! with its layout in mind: a `(<=` inside another form, or a `(` in the first column in a file where no earlier form
 //! had one inside, starts a new form, and the previous one is reported.
 
-use std::cmp::Ordering;
-
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
 use crate::read::{Limits, is_blank, report_bad_bytes};
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolTable};
 use crate::tree::{NodeId, Root, Tree};
+use crate::words::last_end;
 
 /// Reads all forms.
 pub(crate) fn read(
@@ -365,24 +364,14 @@ impl<'a> Reader<'a> {
                 .help("add the missing `)` before the next form starts"),
             None => finding.help("the file ends before it is closed; is the file complete?"),
         };
-        let end = self.last_end(next_form.unwrap_or(self.bytes.len()));
+        let end = last_end(
+            self.source,
+            &self.tree.comments,
+            next_form.unwrap_or(self.bytes.len()),
+        );
         let title = format!("Add {n_open} `)`");
         let missing = Edit::insert(end, ")".repeat(n_open));
         self.findings.push(finding.fix(title, vec![missing]));
-    }
-
-    /// The end of the last word before an offset.
-    fn last_end(&self, before: usize) -> u32 {
-        let trimmed = |end: usize| self.source.text()[..end].trim_end_matches(is_blank).len();
-        let mut end = trimmed(before);
-        for comment in self.tree.comments.iter().rev() {
-            match (comment.end as usize).cmp(&end) {
-                Ordering::Greater => {}
-                Ordering::Equal => end = trimmed(comment.start as usize),
-                Ordering::Less => break,
-            }
-        }
-        end as u32
     }
 
     fn report_unopened(&mut self) {

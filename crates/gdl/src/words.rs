@@ -3,6 +3,8 @@
 //! In: a text in either syntax. Out: every name, bracket, sign and comment with its span. Unlike the readers, this never
 //! reports anything: a broken file has words too.
 
+use std::cmp::Ordering;
+
 use crate::diagnostic::Diagnostics;
 use crate::infix;
 use crate::read::{Limits, Syntax, is_blank};
@@ -72,6 +74,20 @@ pub(crate) fn name_in(source: &Source, syntax: Syntax, span: Span) -> Span {
             Span::new(start, start + length)
         }
     }
+}
+
+/// The end of the last word before an offset: blanks and comments are behind it. `comments` are all of those before it.
+pub(crate) fn last_end(source: &Source, comments: &[Span], before: usize) -> u32 {
+    let trimmed = |end: usize| source.text()[..end].trim_end_matches(is_blank).len();
+    let mut end = trimmed(before);
+    for comment in comments.iter().rev() {
+        match (comment.end as usize).cmp(&end) {
+            Ordering::Greater => {}
+            Ordering::Equal => end = trimmed(comment.start as usize),
+            Ordering::Less => break,
+        }
+    }
+    end as u32
 }
 
 /// At most `most` words of `text[start..end]`.
