@@ -428,7 +428,8 @@ mod tests {
                 (role ?place))
             (<= (piece ?rank)
                 (or (and (closed 140 ?rank) (distinct ?rank 140)) (closed ?rank 998)))
-        "#]].assert_eq(&other.text);
+        "#]]
+        .assert_eq(&other.text);
         expect!["(buy 998 card 140)"].assert_eq(&other.mapping.term("(cell 1 2 b)"));
         rules(other.text.as_bytes());
     }
