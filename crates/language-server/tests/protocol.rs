@@ -79,10 +79,7 @@ impl Editor {
         loop {
             match self.receive() {
                 Message::Response(response) if response.id == id => {
-                    return match response.error {
-                        Some(error) => Err(error.message),
-                        None => Ok(response.result.unwrap_or(Value::Null)),
-                    };
+                    return response.response_result.map_err(|error| error.message);
                 }
                 _ => continue,
             }
