@@ -124,7 +124,11 @@ fn plain_name(syntax: Syntax, kind: NameKind, wanted: &str) -> Result<String, St
     if symbol.is_some() {
         return Err(format!("`{wanted}` is a keyword of the language"));
     }
-    // In infix text the new name must read back as itself.
+    // In infix text a variable has a capital letter, and the new name must read back as itself.
+    let bare = match (is_variable, syntax) {
+        (true, Syntax::Infix) => format!("?{}", spell(&bare, syntax)),
+        _ => bare,
+    };
     if syntax == Syntax::Infix {
         let fact = match is_variable {
             true => format!("p(a) :- q({}).", spell(&bare, syntax)),
