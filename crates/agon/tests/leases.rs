@@ -33,7 +33,7 @@ fn cells(more: &str) -> Vec<Cell> {
     let sheet = Arc::new(Sheet::new("connect_four", Arc::new(game)));
     let file = format!(
         "games = []\nplayers = [\"mc\", \"legal\"]\ngames_per_pair = {N_MATCHES}\n\
-         budget = {{ playouts = 300 }}\nseed = 7\n{more}"
+         budget = {{ playouts = 1200 }}\nseed = 7\n{more}"
     );
     let plan = Plan::read(&file).expect("it is a tournament");
     plan.cells(&[sheet]).expect("it is a tournament")

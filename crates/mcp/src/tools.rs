@@ -410,7 +410,7 @@ mod tests {
             (
                 "read_rules",
                 json!({"game": "conect_four"}),
-                "did you mean connect_four?",
+                "did you mean connect_four",
             ),
             (
                 "read_rules",

@@ -359,8 +359,6 @@ params! {
         network_puct: f64 = 90.0, in 0.0..=10_000.0;
         /// What moves never tried are worth less than the mean of the others with a network without playouts (first-play urgency).
         network_urgency: f64 = 10.0, in 0.0..=100.0;
-        /// Leaves that a network evaluates at a time, at most.
-        network_batch: u32 = 256, in 1..=65_536;
         /// Most steps of a random game. One that goes on longer is cut and judged by the goals of its last state.
         most_steps: u32 = 100_000, in 1..=100_000_000;
     }

@@ -52,6 +52,9 @@ const NODES_PER_NETWORK_LEAF: u64 = 16;
 const LEAST_NETWORK_LEAVES: u64 = 4;
 const LEAST_HEAVY_NETWORK_LEAVES: u64 = 16;
 
+/// Leaves that a network evaluates at a time, at most.
+const NETWORK_LEAVES: u64 = 256;
+
 /// Where leaves are evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
@@ -82,8 +85,8 @@ pub(crate) struct Planner {
     batch: Count,
     batch_each: Count,
     gates_per_step: u64,
-    /// Most leaves that a network evaluates at a time, if it does so alone.
-    network_batch: Option<u64>,
+    /// Whether a network evaluates leaves alone.
+    has_network: bool,
     // Of the search at hand.
     n_threads: u64,
     // Of the match: steps of all playouts, and how many these were.
@@ -106,16 +109,16 @@ impl Planner {
             batch: params.batch,
             batch_each: params.batch_each,
             gates_per_step,
-            network_batch: None,
+            has_network: false,
             n_threads: 1,
             playout_steps: 0,
             playouts: 0,
         }
     }
 
-    /// A network evaluates leaves alone, this number at a time at most.
-    pub(crate) fn use_network(&mut self, most_leaves: u32) {
-        self.network_batch = Some(u64::from(most_leaves));
+    /// A network evaluates leaves alone.
+    pub(crate) fn use_network(&mut self) {
+        self.has_network = true;
     }
 
     pub(crate) fn begin_search(&mut self, n_threads: usize) {
@@ -165,8 +168,8 @@ impl Planner {
         if left == 0 {
             return None;
         }
-        if let Some(most_leaves) = self.network_batch {
-            return self.by_network(n_nodes as u64, most_leaves, left, own, all);
+        if self.has_network {
+            return self.by_network(n_nodes as u64, left, own, all);
         }
         if self.has_lanes
             && let Some(plan) = self.in_lanes(n_nodes as u64, meter, left, own, all)
@@ -186,21 +189,14 @@ impl Planner {
     }
 
     /// What a network evaluates next: a share of the tree, since a pass through the lanes costs the same for one leaf and for many.
-    fn by_network(
-        &self,
-        n_nodes: u64,
-        most_leaves: u64,
-        left: u64,
-        own: Load,
-        all: Load,
-    ) -> Option<Plan> {
+    fn by_network(&self, n_nodes: u64, left: u64, own: Load, all: Load) -> Option<Plan> {
         let least = match self.is_heavy() {
             true => LEAST_HEAVY_NETWORK_LEAVES,
             false => LEAST_NETWORK_LEAVES,
         };
         let in_tree = (n_nodes / NODES_PER_NETWORK_LEAF).max(least);
         let n_leaves = in_tree
-            .min(most_leaves)
+            .min(NETWORK_LEAVES)
             .min(left)
             .min(in_tree.saturating_sub(all.leaves).max(least));
         (own.leaves == 0).then_some(Plan {

@@ -187,7 +187,7 @@ impl Searcher {
         });
         let mut planner = Planner::new(&game, params, has_lanes);
         if is_alone {
-            planner.use_network(params.network_batch);
+            planner.use_network();
         }
         let judge = |network: Arc<Network>| {
             let judge = Judge::new(&game, params, Arc::clone(&network));
