@@ -6,7 +6,7 @@ use agon_gdl::query;
 use agon_gdl::{Diagnostic, Severity, Source, Span};
 use serde::Serialize;
 
-/// A finding of `agon check`. `from` and `to` are bytes until [`Finding::in_units`] is called.
+/// A finding of `agon check`. `from` and `to` are bytes until `Finding::in_units` is called.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Finding {
     /// Error or warning.

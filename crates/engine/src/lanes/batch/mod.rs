@@ -339,11 +339,11 @@ pub struct Envs<'a> {
     pub steps: &'a mut [u32],
     /// Whether the match has ended and waits for a reset.
     pub over: &'a mut [bool],
-    /// Fluents, one byte each [fluents]; may be empty.
+    /// Fluents, one byte each; may be empty.
     pub observation: &'a mut [u8],
-    /// Legal actions, one byte each [seats × actions]; may be empty.
+    /// Legal actions of each seat, one byte each; may be empty.
     pub mask: &'a mut [u8],
-    /// Rewards of the last step [roles].
+    /// Rewards of the last step, one per role.
     pub rewards: &'a mut [f32],
     /// Whether the match ended in the last step.
     pub terminated: &'a mut [bool],
