@@ -184,7 +184,8 @@ struct Truth {
 
 impl<'a> Writer<'a> {
     fn new(rules: &'a Rules, options: Obfuscation, keep: &'a [String]) -> Writer<'a> {
-        let originals = rules.symbols.iter().map(|(_, name)| name.to_lowercase());
+        let originals = rules.symbols.iter();
+        let originals = originals.map(|(_, name)| name.trim_start_matches('?').to_lowercase());
         let keywords = Keyword::ALL.iter().map(|keyword| keyword.name().to_owned());
         let keep = keep.iter().map(String::as_str).collect();
         Writer {

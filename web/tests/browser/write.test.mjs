@@ -58,7 +58,8 @@ test("a broken sheet shows the findings of agon check at the same places", async
   await page.keyboard.insertText(")");
   const next = cliFindings(`${broken})`);
   assert.notDeepEqual(next, expected);
-  await page.waitForFunction((n) => document.querySelectorAll(".finding").length === n, next.length);
+  await page.locator(".finding", { hasText: "closes nothing" }).waitFor();
+  await untilFindings(page, next.length);
   assert.deepEqual(await shown(page), next);
   assert.deepEqual(page.faults, []);
   await page.context().close();
