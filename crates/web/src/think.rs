@@ -20,9 +20,9 @@ use crate::view::MadeMove;
 
 /// Length of a slice.
 const SLICE: Duration = Duration::from_millis(280);
-/// At most so many moves are reported.
+/// The most moves that are reported.
 const MOST_MOVES: usize = 60;
-/// At most so many steps of the principal line.
+/// The most steps of the principal line that are reported.
 const MOST_LINE: usize = 12;
 
 /// The words for what a technique did.
