@@ -193,7 +193,7 @@ pub(crate) fn play_match(
         .map(|(idx, player)| makers.seat(idx, player));
     let seats: Vec<Seat> = seats.collect::<PyResult<_>>()?;
     let play_clock = match playouts {
-        // Whoever counts playouts needs no clock, but a referee has one.
+        // A budget of playouts needs no clock, but a referee has one.
         Some(_) => Duration::from_secs(365 * 24 * 3600),
         None => seconds("play_clock", play_clock)?,
     };

@@ -305,7 +305,7 @@ impl From<Unproven> for Enough {
 }
 
 impl Moves<'_> {
-    /// The moves of which a wish is forced within so many plies, the first move included.
+    /// The moves of which a wish is forced within `depth` plies, the first move included.
     fn forced(
         &mut self,
         among: &[MoveId],
@@ -321,7 +321,7 @@ impl Moves<'_> {
         Ok(forced)
     }
 
-    /// Whether the wish is forced after all of these moves within so many plies.
+    /// Whether the wish is forced after all of these moves within a number of plies.
     fn all_forced(&mut self, among: &[MoveId], wish: Wish, plies: u32) -> Result<bool, Unproven> {
         for (mv, state) in &self.all {
             if among.contains(mv) && !self.prover.forces(state, wish, plies - 1)? {
@@ -331,7 +331,7 @@ impl Moves<'_> {
         Ok(true)
     }
 
-    /// What can be claimed of a win or of threats within exactly so many plies.
+    /// What can be claimed of a win or of threats within exactly this number of plies.
     fn claim(&mut self, plies: u32) -> Result<Option<Found>, Enough> {
         let all: Vec<MoveId> = self.all.iter().map(|(mv, _)| *mv).collect();
         let wins = self.forced(&all, Wish::Reach(100), plies)?;
@@ -349,7 +349,7 @@ impl Moves<'_> {
         }
     }
 
-    /// Moves that do not lose within so many plies; at most one more than may be right.
+    /// Moves that do not lose within a number of plies; at most one more than may be right.
     fn not_lost(&mut self, all: &[MoveId], plies: u32) -> Result<Vec<MoveId>, Unproven> {
         let mut right = Vec::new();
         for mv in all {

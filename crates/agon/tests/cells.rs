@@ -152,6 +152,27 @@ fn a_cell_that_keeps_its_old_content_is_named_with_the_rule_that_fails_to_clear_
 }
 
 #[test]
+fn two_cells_are_a_board_if_one_is_blank() {
+    let sheet = "(role red) (role blue)
+(init (cell 1 blank)) (init (cell 2 blank)) (init (control red))
+(<= (legal ?r (mark ?c)) (true (control ?r)) (true (cell ?c blank)))
+(<= (legal ?r noop) (role ?r) (not (true (control ?r))))
+(<= (next (cell ?c ?r)) (does ?r (mark ?c)))
+(<= (next (cell ?c ?v)) (true (cell ?c ?v)))
+(<= (next (control blue)) (true (control red)))
+(<= (next done) (true (control blue)))
+(<= terminal (true done))
+(<= (goal red 100) (true (cell 1 red)))
+(<= (goal red 0) (not (true (cell 1 red))))
+(<= (goal blue 50) (role blue))";
+    let (code, report) = analyse("two_cells", sheet);
+    assert_eq!(code, Some(1), "{report}");
+    let fault = &report["faults"][0];
+    assert_eq!(fault["kind"], "two-contents", "{report}");
+    assert_eq!(fault["rules"][0]["line"], 6, "{report}");
+}
+
+#[test]
 fn a_cell_that_two_rules_write_is_named_with_both() {
     let other = "(<= (next (cell X seal)) (does ?r (mark X)))";
     for n_coordinates in 1..=3 {

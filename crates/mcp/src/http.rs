@@ -60,7 +60,7 @@ pub fn serve_http(
 fn config(address: SocketAddr) -> StreamableHttpServerConfig {
     let mut config = StreamableHttpServerConfig::default();
     if !address.ip().is_loopback() {
-        // Whoever has the token may call it by any name.
+        // A client with the token may call it by any name.
         config.allowed_hosts = Vec::new();
     }
     config

@@ -70,7 +70,7 @@ impl Limits {
         self.playouts.is_some() || self.transitions.is_some()
     }
 
-    /// One of so many equal parts of these limits, from now on.
+    /// One of `n` equal parts of these limits, from now on.
     #[must_use]
     pub fn part(&self, n_parts: u32) -> Limits {
         let now = Instant::now();
@@ -83,7 +83,7 @@ impl Limits {
         }
     }
 
-    /// What is left of these limits after so many playouts and transitions.
+    /// What is left of these limits after these playouts and transitions.
     #[must_use]
     pub fn less(&self, playouts: u64, transitions: u64) -> Limits {
         Limits {
@@ -196,7 +196,7 @@ impl<'a> Meter<'a> {
         Some(most.saturating_sub(self.playouts))
     }
 
-    /// How many playouts of so many steps there are in all, if they are counted.
+    /// How many playouts of this many steps there are in all, if they are counted.
     pub(crate) fn budget(&self, length: u64) -> Option<u64> {
         let steps = self.limits.transitions.map(|most| most / length.max(1));
         match (self.limits.playouts, steps) {

@@ -308,7 +308,7 @@ params! {
         /// What FAST learns and adds to MAST: nothing, types of pieces, or places too (CadiaPlayer 2010); `fit` leaves places out
         /// where playouts see wins at once.
         fast: FastKind = FastKind::Off, in FastKind::ALL;
-        /// In the lanes, one playout in so many at least is learned from as long as FAST knows little.
+        /// In the lanes, one playout in this many at least is learned from as long as FAST knows little.
         fast_one_in: u32 = 32, in 1..=1000;
         /// What FAST thinks of a move that takes nothing where something can be taken (CadiaPlayer).
         fast_ignored: f64 = -100.0, in -1000.0..=1000.0;
@@ -348,7 +348,7 @@ params! {
         threads: Count = Count::Exactly(1), in 1..=256_u32;
         /// Simulations in flight at a time: 1 on the scalar engine one by one, more in the lanes; auto grows with the tree.
         batch: Count = Count::Exactly(1), in 1..=65_536_u32;
-        /// Playouts from each leaf of a batch: as many as fill the lanes, more where they cost little, or so many.
+        /// Playouts from each leaf of a batch: as many as fill the lanes, more where they cost little, or this many.
         batch_each: Count = Count::Auto, in 1..=65_536_u32;
         /// How leaves are evaluated: by playouts, or by nothing, to measure what the tree costs.
         evaluator: EvaluatorKind = EvaluatorKind::Rollouts, in EvaluatorKind::ALL;

@@ -41,7 +41,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// After so many playouts: tells what is to be told, if it is time.
+    /// After this number of playouts: tells what is to be told, if it is time.
     pub(crate) fn tell(&mut self, n_playouts: u64, report: impl FnOnce() -> Report) {
         if n_playouts >= self.next {
             while self.next <= n_playouts {

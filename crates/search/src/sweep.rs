@@ -6,7 +6,7 @@
 //! both have come to their end, the next ones keep four times as many. A sweep that never had to leave a state out has
 //! seen everything. Nobody disturbs the only player, so the best end found is a line to follow.
 //!
-//! In: the state to begin in, so many transitions at a time. Out: the best line so far.
+//! In: the state to begin in, a number of transitions at a time. Out: the best line so far.
 //! Limits: what does not fit into the widest sweep is left to the tree.
 //!
 //! - Lowerre 1976, The Harpy Speech Recognition System (beam search)
@@ -107,7 +107,7 @@ impl Sweep {
         }));
     }
 
-    /// Goes on for about so many transitions. A line that is better than all before, with its value, if there is one.
+    /// Goes on for about this number of transitions. A line that is better than all before, with its value, if there is one.
     pub(crate) fn go_on(
         &mut self,
         n_transitions: u64,

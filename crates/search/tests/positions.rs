@@ -12,7 +12,7 @@ const CONNECT_FOUR: &str = include_str!("../../games/games/connect_four.kif");
 const SMALL_CHECKERS: &str = include_str!("../../games/games/checkers_small.kif");
 const SKIRMISH: &str = include_str!("../../games/games/skirmish.kif");
 
-/// Two heaps up to five and three; whoever takes the last stone wins.
+/// Two heaps up to five and three; the role that takes the last stone wins.
 const NIM: &str = "(role a) (role b) (other a b) (other b a)
     (s 0 1) (s 1 2) (s 2 3) (s 3 4) (s 4 5)
     (<= (less ?m ?n) (s ?m ?n)) (<= (less ?m ?n) (less ?m ?k) (s ?k ?n))
@@ -96,7 +96,7 @@ fn bot(game: &Arc<Game>, player: &str, seed: u64) -> Box<dyn Bot> {
 
 fn unwatched(_: &Report) {}
 
-/// The state after these moves of whoever has a choice.
+/// The state after these moves of the role that has a choice.
 fn after(game: &Game, moves: &[&str]) -> (State, RoleId) {
     let mut machine = game.machine();
     for &text in moves {

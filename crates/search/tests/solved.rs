@@ -30,7 +30,7 @@ fn joint(game: &Game, machine: &mut dyn Machine, role: RoleId, mv: MoveId) -> Jo
     JointMove::new(moves.collect::<Vec<_>>())
 }
 
-/// The state after these moves of whoever has a choice.
+/// The state after these moves of the role that has a choice.
 fn after(game: &Game, moves: &[String]) -> State {
     let mut machine = game.machine();
     for text in moves {

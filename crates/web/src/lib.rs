@@ -11,8 +11,8 @@
 //! `docs/API.md` has the JSON that goes over the wire.
 //!
 //! **Invariant:** holds no rule of any game: matches, searches and boards come through the doors of `arena`, `search` and `games`.
-//! **Invariant:** whoever cannot guess an id or a token sees and changes nothing of a match.
-//! **Invariant:** sessions, searches, connections, bodies and files are bounded; whoever is beyond a bound is told so.
+//! **Invariant:** a client that cannot guess an id or a token sees and changes nothing of a match.
+//! **Invariant:** sessions, searches, connections, bodies and files are bounded; a client beyond a bound is told so.
 //! **Invariant:** nothing of a rulesheet or a name becomes HTML here; answers are JSON or files of the build.
 
 mod api;

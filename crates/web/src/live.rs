@@ -1,6 +1,6 @@
 //! News for pages, as server-sent events.
 //!
-//! Whoever changes something publishes a [`News`]; every open stream gets it. A page that reads too slowly misses some and is
+//! Code that changes something publishes a [`News`]; every open stream gets it. A page that reads too slowly misses some and is
 //! told the version it should ask for.
 
 use std::convert::Infallible;

@@ -51,7 +51,7 @@ pub(crate) enum NoTurn {
 }
 
 impl Queue {
-    /// A queue with so many searches at once, and at most so many that wait.
+    /// A queue with a number of searches that run at once, and a bound on those that wait.
     pub(crate) fn new(slots: usize, most: usize) -> Arc<Queue> {
         Arc::new(Queue {
             slots: slots.max(1),

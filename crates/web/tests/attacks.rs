@@ -309,7 +309,7 @@ fn a_thousand_idle_connections_keep_nobody_out() {
         if number % 100 == 99 {
             assert!(is_alive(&site), "after {number}");
         }
-        // A process may have only so many open files.
+        // A process may have only a limited number of open files.
         if idle.len() > 300 {
             idle.remove(0);
         }

@@ -1,6 +1,6 @@
 //! A bot that looks one step ahead: the move after which its goal is highest, whatever that goal means before the end.
 //!
-//! The other roles are taken to move at random: each own move is tried with so many drawn joint moves, all of which are
+//! The other roles are taken to move at random: each own move is tried with a number of drawn joint moves, all of which are
 //! one if nobody else has a choice. An end of the match that is worth 100 is thus never missed. Equal moves are decided
 //! by chance. A baseline: it wins where it can at once, and is lost where goals mislead.
 

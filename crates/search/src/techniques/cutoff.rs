@@ -1,7 +1,7 @@
 //! Early cutoffs: simulations that are good enough, or lead nowhere, end early.
 //!
 //! The first simulations run naturally and are watched. If the goal of the player's role changes gradually on the way, it is
-//! believed: later simulations end so many steps outside the tree as the first change of goal was away from the initial
+//! believed: later simulations end as many steps outside the tree as the first change of goal was away from the initial
 //! state, plus one per role, and are scored by the goals. Otherwise, if matches end at quite different depths,
 //! simulations end after a part of the interval of these depths and count as a draw. Otherwise nothing is cut. Either
 //! way a cut needs a least number of steps outside the tree.
@@ -12,7 +12,7 @@
 //! In many games the goal is the same until the last step, and a simulation that is cut tells nothing. The paper does not look
 //! at that; with `cutoff_inner` the last step does not count, and simulations are not cut as draws either.
 //!
-//! In: depths and goals of the states of simulations. Out: whether to cut after so many steps, and why or why not.
+//! In: depths and goals of the states of simulations. Out: whether to cut after a number of steps, and why or why not.
 //!
 //! - Finnsson 2012, Generalized Monte-Carlo Tree Search Extensions for General Game Playing (Algorithm 1)
 

@@ -55,7 +55,7 @@ struct Layer {
     places: Vec<usize>,
 }
 
-/// Fewest cells of a board.
+/// Fewest cells of a board. Two cells are enough if the content of one is a word for nothing.
 const FEWEST_CELLS: usize = 3;
 /// Most arguments that are tried as coordinates of a fluent.
 const MOST_PLACES: usize = 3;
@@ -159,7 +159,10 @@ fn terms(texts: &[String]) -> Vec<Term> {
 
 /// The fewest arguments that tell the fluents of the initial state apart, if what is left repeats as contents do.
 fn key(rows: &[&Term], arity: usize, roles: &BTreeSet<String>) -> Option<Vec<usize>> {
-    if rows.len() < FEWEST_CELLS || arity < 2 {
+    let has_blank = rows
+        .iter()
+        .any(|row| row.args.iter().any(|arg| is_blank(&arg.to_string())));
+    if rows.len() < fewest_cells(has_blank) || arity < 2 {
         return None;
     }
     let project = |args: &[usize]| -> BTreeSet<Vec<&Term>> {
@@ -181,6 +184,11 @@ fn key(rows: &[&Term], arity: usize, roles: &BTreeSet<String>) -> Option<Vec<usi
         }
     }
     None
+}
+
+/// How many cells make a board.
+fn fewest_cells(has_blank: bool) -> usize {
+    if has_blank { 2 } else { FEWEST_CELLS }
 }
 
 /// All ways to choose `n` of the first numbers, in order.
@@ -293,7 +301,8 @@ impl<'a> Watch<'a> {
             let n_cells = of_layer.clone().count();
             let n_single = of_layer.filter(|&(idx, _)| n(idx) == 1).count();
             // Give or take one: the rules of a faulty sheet may write to a cell that is not there.
-            seen.is_full = n_cells >= FEWEST_CELLS && n_single * 20 >= n_cells * 19;
+            let has_blank = seen.contents.iter().any(|content| is_blank(content));
+            seen.is_full = n_cells >= fewest_cells(has_blank) && n_single * 20 >= n_cells * 19;
         }
         let roles: BTreeSet<String> = RoleId::all(game.n_roles())
             .map(|role| game.role_name(role))
