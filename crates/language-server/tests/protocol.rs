@@ -225,7 +225,7 @@ fn hover_tells_what_a_relation_is() {
     );
     let cell = hover(&mut editor, 2, 8);
     assert!(
-        cell.contains("a fluent") && cell.contains("1 fact and 1 rule"),
+        cell.contains("a fluent") && cell.contains("true at the start by 1 fact"),
         "{cell}"
     );
     assert!(hover(&mut editor, 4, 6).contains("role r may make move m"));
