@@ -13,7 +13,7 @@ True
 
 from __future__ import annotations
 
-from typing import Any, Callable, Union
+from typing import Any, Callable, Literal, Union
 
 import gymnasium as gym
 import numpy as np
@@ -24,7 +24,7 @@ from ._agon import IllegalMoveError, State
 from ._common import GameLike, find_role, load, scaled
 
 Opponent = Union[str, Callable[[State, str], Any]]
-_AUTORESET = {
+_AUTORESET: dict[AutoresetMode, Literal["same_step", "next_step", "disabled"]] = {
     AutoresetMode.SAME_STEP: "same_step",
     AutoresetMode.NEXT_STEP: "next_step",
     AutoresetMode.DISABLED: "disabled",
@@ -155,7 +155,7 @@ class AgonVectorEnv(VectorEnv):
         *,
         seed: int = 0,
         autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
-        illegal: str = "raise",
+        illegal: Literal["raise", "end", "random"] = "raise",
         max_steps: int | None = None,
         threads: int = 1,
         copy: bool = True,

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 from gymnasium import spaces
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped, unused-ignore]
 
 from ._agon import IllegalMoveError, State
 from ._common import GameLike, actors, load, scaled_goals
@@ -157,7 +157,7 @@ class AgonParallelEnv(_Match, ParallelEnv):
 
     def __init__(self, game: GameLike, *, max_cycles: int = 1000, render_mode: str | None = None):
         self._set_up(game, max_cycles, render_mode)
-        self.agents = []
+        self.agents: list[str] = []
 
     def reset(self, seed=None, options=None):
         self._state = self.game.initial_state()
