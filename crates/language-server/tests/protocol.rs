@@ -513,7 +513,11 @@ fn findings_of_a_large_sheet_come_at_once() {
         let start = Instant::now();
         editor.change(range(40 + round, 0, 0), "(<= (odd ?x) (not (row ?x)))");
         let findings = editor.findings(|findings| !findings.is_empty());
-        assert!(findings.iter().any(|found| found["range"]["start"]["line"] == 40));
+        assert!(
+            findings
+                .iter()
+                .any(|found| found["range"]["start"]["line"] == 40)
+        );
         start.elapsed()
     });
     let best = times.min().unwrap();
