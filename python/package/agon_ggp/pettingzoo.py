@@ -23,7 +23,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped, unused-ignore]
 
 from ._agon import IllegalMoveError, State
-from ._common import GameLike, actors, load, scaled_goals
+from ._common import GameLike, actors, load, render, scaled_goals
 
 MODES = ["ansi", "svg"]
 
@@ -81,11 +81,7 @@ class _Match:
         return self._state
 
     def render(self):
-        if self.render_mode == "ansi":
-            return str(self._state)
-        if self.render_mode == "svg":
-            return self._state._repr_svg_() or str(self._state)
-        return None
+        return render(self._state, self.render_mode)
 
     def close(self):
         pass
