@@ -1,7 +1,8 @@
 """Steps per second of batched random play on one core: Agon, pgx and OpenSpiel in one run.
 
 Each step of Agon and pgx writes observations, legal-action masks and rewards of all environments, and finished matches
-start again. All are measured in turn, several times, by the CPU time of the process; the best round of each counts.
+start again. So does the loop over OpenSpiel, one match at a time; "moves" is the same loop without any arrays, to be compared
+with Agon's playouts, which write none either. All are measured in turn, several times, by the CPU time of the process; the best round of each counts.
 Peers that are not installed are left out.
 
     python bench/steps.py [--envs 4096] [--rounds 3] [--seconds 1.0] [--json]
@@ -99,9 +100,11 @@ def pgx_batch(name, n):
     return step, n
 
 
-def pyspiel_loop(name, _):
+def pyspiel_loop(name, _, writes_arrays=True):
+    """The loop of a learner: a step with the observation, the mask and the rewards as arrays; or only the moves."""
     import random
 
+    import numpy as np
     import pyspiel
 
     game = pyspiel.load_game(name)
@@ -112,10 +115,19 @@ def pyspiel_loop(name, _):
         for _ in range(200):
             if now.is_terminal():
                 now = game.new_initial_state()
+            if writes_arrays:
+                np.asarray(now.observation_tensor(now.current_player()), np.float32)
+                np.asarray(now.legal_actions_mask(), np.int8)
             now.apply_action(random.choice(now.legal_actions()))
+            if writes_arrays:
+                np.asarray(now.rewards(), np.float32)
         state["now"] = now
 
     return step, 200
+
+
+def pyspiel_moves(name, n):
+    return pyspiel_loop(name, n, writes_arrays=False)
 
 
 def contestants(agon, pgx, pyspiel, n):
@@ -126,6 +138,7 @@ def contestants(agon, pgx, pyspiel, n):
         ("agon playouts", agon_playouts, agon),
         ("pgx", pgx_batch, pgx),
         ("pyspiel", pyspiel_loop, pyspiel.format(size=size)),
+        ("pyspiel moves", pyspiel_moves, pyspiel.format(size=size)),
     ]:
         try:
             made[label] = clock(lambda: make(name, n))
@@ -143,7 +156,10 @@ def main():
     parser.add_argument("games", nargs="*")
     args = parser.parse_args()
     print(f"# {args.envs} environments, one core, steps per second of CPU time, best of {args.rounds} rounds")
-    print(f"{'game':14} {'agon':>12} {'playouts':>14} {'pgx':>12} {'pyspiel':>10} {'/pgx':>7} {'playouts/pgx':>13} {'/pyspiel':>9}")
+    print(
+        f"{'game':14} {'agon':>12} {'playouts':>14} {'pgx':>10} {'pyspiel':>9} {'moves':>10} "
+        f"{'agon/pgx':>9} {'playouts/pgx':>13} {'agon/pyspiel':>13} {'agon/moves':>11} {'playouts/moves':>15}"
+    )
     for agon, pgx, pyspiel in GAMES:
         if args.games and agon not in args.games:
             continue
@@ -163,8 +179,10 @@ def main():
             return f"{best[label]:,.0f}" if label in best else "-"
 
         print(
-            f"{agon:14} {rate('agon'):>12} {rate('agon playouts'):>14} {rate('pgx'):>12} {rate('pyspiel'):>10} "
-            f"{ratio('agon', 'pgx'):>7} {ratio('agon playouts', 'pgx'):>13} {ratio('agon', 'pyspiel'):>9}",
+            f"{agon:14} {rate('agon'):>12} {rate('agon playouts'):>14} {rate('pgx'):>10} {rate('pyspiel'):>9} "
+            f"{rate('pyspiel moves'):>10} {ratio('agon', 'pgx'):>9} {ratio('agon playouts', 'pgx'):>13} "
+            f"{ratio('agon', 'pyspiel'):>13} {ratio('agon', 'pyspiel moves'):>11} "
+            f"{ratio('agon playouts', 'pyspiel moves'):>15}",
             flush=True,
         )
 

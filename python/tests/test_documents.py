@@ -81,3 +81,10 @@ def test_the_stubs_have_everything():
             if not member.startswith("_"):
                 assert member in members, f"{name}.{member}"
     assert (Path(agon_ggp.__file__).parent / "py.typed").exists()
+
+
+def test_the_stubs_are_those_of_the_module():
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy.stubtest", "agon_ggp._agon"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -73,12 +73,13 @@ def test_random_matches_are_valid(name, tmp_path):
     n = MATCHES // 2
     matches = [by_states(game, rng) for _ in range(MATCHES - n)] + by_batch(game, max(n, 1), 11)
     for number, (states, moves) in enumerate(matches):
-        path = tmp_path / f"{number}.json"
-        path.write_text(json.dumps(record(game, states, moves)))
-        run = subprocess.run(
-            [BINARY, "replay", path, "--game", name, "--quiet", "--json"], capture_output=True, text=True
-        )
-        assert run.returncode == 0, f"{name}, match {number}: {run.stdout} {run.stderr}"
+        (tmp_path / f"{number}.json").write_text(json.dumps(record(game, states, moves)))
+    paths = sorted(tmp_path.glob("*.json"))
+    run = subprocess.run([BINARY, "replay", *paths, "--game", name, "--json"], capture_output=True, text=True)
+    found = [json.loads(line) for line in run.stdout.splitlines()]
+    wrong = [line for line in found if not line["valid"]]
+    assert run.returncode == 0 and not wrong, f"{name}: {wrong[:1]} {run.stderr}"
+    assert len(found) == len(matches) >= MATCHES
 
 
 def test_a_wrong_record_is_refused(tmp_path):

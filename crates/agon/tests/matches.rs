@@ -354,3 +354,38 @@ fn wrong_calls_are_told() {
         );
     }
 }
+
+#[test]
+fn several_records_are_replayed_at_once() {
+    let folder = folder("several");
+    for (file, seed) in [("one.json", "1"), ("two.json", "2")] {
+        let args = [
+            "tic_tac_toe",
+            "random",
+            "random",
+            "--seed",
+            seed,
+            "--record",
+            file,
+        ];
+        assert_eq!(run(&folder, &args).status.code(), Some(0));
+    }
+    let text = fs::read_to_string(folder.join("two.json")).expect("it was written");
+    let mut record: serde_json::Value = serde_json::from_str(&text).expect("it is a record");
+    record["moves"][0][0] = "(mark 9 9)".into();
+    fs::write(folder.join("three.json"), record.to_string()).expect("it can be written");
+    let replay = |files: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+        command.arg("replay").args(files).arg("--json");
+        let output = command.current_dir(&folder).output().expect("it runs");
+        let lines = String::from_utf8(output.stdout).expect("it is text");
+        let valid = lines.lines().map(|line| line.contains(r#""valid":true"#));
+        (output.status.code(), valid.collect::<Vec<bool>>())
+    };
+    assert_eq!(
+        replay(&["one.json", "two.json"]),
+        (Some(0), vec![true, true])
+    );
+    let all = replay(&["one.json", "three.json", "two.json"]);
+    assert_eq!(all, (Some(1), vec![true, false, true]));
+}

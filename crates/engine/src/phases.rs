@@ -105,7 +105,27 @@ impl MarkedWord {
     }
 }
 
+/// The bits of a word that tell the second of two phases.
+#[derive(Clone, Copy)]
+pub(crate) struct SecondPhase {
+    pub(crate) word: usize,
+    pub(crate) mask: u64,
+    pub(crate) value: u64,
+}
+
 impl Marks {
+    /// What tells the second phase if there are two, and one word is enough.
+    pub(crate) fn second_of_two(&self) -> Option<SecondPhase> {
+        match self.words.as_slice() {
+            [only] if self.n_phases == 2 => Some(SecondPhase {
+                word: only.word,
+                mask: only.mask,
+                value: only.values[1],
+            }),
+            _ => None,
+        }
+    }
+
     /// The phase of a state. States that match no phase are unreachable, and the result for them is arbitrary.
     #[inline]
     pub(crate) fn phase_of(&self, state: &[u64]) -> usize {

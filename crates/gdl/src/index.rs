@@ -2,8 +2,8 @@
 //!
 //! In: a description, which may have errors. Out: an [`Index`] with every occurrence of every name: of relations, of
 //! terms (fluents, moves, roles, functions, constants) and of variables. [`Index::at`] finds the occurrence at an offset,
-//! [`Index::same`] all occurrences of the same name, [`Index::about`] what is known about it. Rules that cannot be read
-//! have no occurrences.
+//! [`Index::same`] all occurrences of the same name; [`about`](crate::about) says in words what is known about it. Rules that
+//! cannot be read have no occurrences.
 //!
 //! A relation is a name with an arity. Among terms a name is one thing, whatever its arity is. A variable belongs to its
 //! rule.
@@ -13,7 +13,6 @@ use std::fmt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Atom, Description, Literal, Rule, Term};
-use crate::read::Syntax;
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 use crate::words::name_in;
@@ -138,35 +137,11 @@ pub struct Occurrence {
     pub is_definition: bool,
 }
 
-/// What is known about a name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct About {
-    /// Its spelling.
-    pub name: String,
-    /// What it is.
-    pub kind: NameKind,
-    /// Its numbers of arguments.
-    pub arities: Vec<u32>,
-    /// Where it is defined.
-    pub definitions: Vec<Span>,
-    /// Number of other occurrences.
-    pub n_uses: usize,
-    /// Number of facts and of rules that define it.
-    pub n_facts: usize,
-    /// See `n_facts`.
-    pub n_rules: usize,
-    /// What it depends on, for relations.
-    pub change: Option<Change>,
-    /// Its first definition as written, if it is short.
-    pub example: Option<String>,
-}
-
 /// All occurrences of all names.
 pub struct Index {
-    syntax: Syntax,
     occurrences: Vec<Occurrence>,
-    /// Span and head of each rule, and whether it is a fact.
-    rules: Vec<(Span, Span, bool)>,
+    /// Span and head of each rule.
+    rules: Vec<(Span, Span)>,
     changes: FxHashMap<(SymbolId, u32), Change>,
     values: FxHashMap<Slot, Vec<(SymbolId, u32)>>,
     terms: FxHashMap<SymbolId, NameKind>,
@@ -213,11 +188,8 @@ impl Index {
         }
         let rules = description.rules.iter();
         Index {
-            syntax: description.syntax,
             occurrences,
-            rules: rules
-                .map(|rule| (rule.span, rule.head.span, rule.body.is_empty()))
-                .collect(),
+            rules: rules.map(|rule| (rule.span, rule.head.span)).collect(),
             changes: changes(&description.rules),
             values,
             terms,
@@ -273,8 +245,7 @@ impl Index {
     /// The whole rule and the head of it.
     #[must_use]
     pub fn rule_spans(&self, rule: u32) -> (Span, Span) {
-        let (whole, head, _) = self.rules[rule as usize];
-        (whole, head)
+        self.rules[rule as usize]
     }
 
     /// Names and arities that occur at an argument place, in order of appearance; a constant has arity 0.
@@ -293,37 +264,6 @@ impl Index {
     #[must_use]
     pub fn change(&self, name: SymbolId, arity: u32) -> Option<Change> {
         self.changes.get(&(name, arity)).copied()
-    }
-
-    /// What is known about a name.
-    #[must_use]
-    pub fn about(&self, name: &Occurrence, description: &Description) -> About {
-        let same: Vec<&Occurrence> = self.same(name).collect();
-        let mut arities: Vec<u32> = same.iter().map(|occurrence| occurrence.arity).collect();
-        arities.sort_unstable();
-        arities.dedup();
-        let defining = || same.iter().filter(|occurrence| occurrence.is_definition);
-        let is_fact = |occurrence: &&&Occurrence| self.rules[occurrence.rule as usize].2;
-        let n_facts = defining().filter(is_fact).count();
-        let example = defining()
-            .next()
-            .map(|first| self.rules[first.rule as usize].0)
-            .map(|span| description.source.slice(span))
-            .filter(|text| text.len() <= 300);
-        let definitions = self.definitions(name);
-        About {
-            name: crate::print::spell(description.symbols.name(name.symbol), self.syntax),
-            kind: name.kind,
-            arities,
-            n_uses: same.len() - defining().count(),
-            n_rules: defining().count() - n_facts,
-            n_facts,
-            definitions,
-            change: self
-                .change(name.symbol, name.arity)
-                .filter(|_| name.kind == NameKind::Relation),
-            example: example.map(str::to_owned),
-        }
     }
 }
 
@@ -484,17 +424,15 @@ mod tests {
             if !told.insert((name.symbol, name.kind, name.arity)) {
                 continue;
             }
-            let about = index.about(name, &description);
+            let n_defining = index.same(name).filter(|name| name.is_definition).count();
             let line = format!(
-                "{} {:?} {:?}: {} definitions, {} facts, {} rules, {} uses, {:?}\n",
-                about.name,
-                about.kind,
-                about.arities,
-                about.definitions.len(),
-                about.n_facts,
-                about.n_rules,
-                about.n_uses,
-                about.change
+                "{} {:?}/{}: {} definitions, {} others, {:?}\n",
+                description.symbols.name(name.symbol),
+                name.kind,
+                name.arity,
+                index.definitions(name).len(),
+                index.same(name).count() - n_defining,
+                index.change(name.symbol, name.arity),
             );
             out.push_str(&line);
         }
@@ -507,23 +445,23 @@ mod tests {
             "(role white) (init (cell 1 b)) (<= (legal white (mark ?x)) (free ?x)) (<= (free ?x) (true (cell ?x b)) (row ?x)) (row 1)
              (<= (next (cell ?x white)) (does white (mark ?x))) (<= (moved ?r) (does ?r (mark 1)) (not (odd ?r)))",
             expect![[r#"
-                role Keyword [1]: 1 definitions, 1 facts, 0 rules, 0 uses, None
-                white Role [0]: 1 definitions, 1 facts, 0 rules, 3 uses, None
-                init Keyword [1]: 1 definitions, 1 facts, 0 rules, 0 uses, None
-                cell Fluent [2]: 2 definitions, 1 facts, 1 rules, 1 uses, None
-                1 Constant [0]: 1 definitions, 0 facts, 0 rules, 3 uses, None
-                b Constant [0]: 1 definitions, 0 facts, 0 rules, 2 uses, None
-                legal Keyword [2]: 1 definitions, 0 facts, 1 rules, 0 uses, None
-                mark Move [1]: 1 definitions, 0 facts, 1 rules, 2 uses, None
-                ?x Variable [0]: 1 definitions, 0 facts, 0 rules, 2 uses, None
-                free Relation [1]: 1 definitions, 0 facts, 1 rules, 1 uses, Some(State)
-                true Keyword [1]: 0 definitions, 0 facts, 0 rules, 1 uses, None
-                row Relation [1]: 1 definitions, 1 facts, 0 rules, 1 uses, Some(Static)
-                next Keyword [1]: 1 definitions, 0 facts, 1 rules, 0 uses, None
-                does Keyword [2]: 0 definitions, 0 facts, 0 rules, 2 uses, None
-                moved Relation [1]: 1 definitions, 0 facts, 1 rules, 0 uses, Some(Moves)
-                ?r Variable [0]: 1 definitions, 0 facts, 0 rules, 3 uses, None
-                odd Relation [1]: 0 definitions, 0 facts, 0 rules, 1 uses, None
+                role Keyword/1: 1 definitions, 0 others, Some(Static)
+                white Role/0: 1 definitions, 3 others, None
+                init Keyword/1: 1 definitions, 0 others, Some(Static)
+                cell Fluent/2: 2 definitions, 1 others, None
+                1 Constant/0: 1 definitions, 3 others, None
+                b Constant/0: 1 definitions, 2 others, None
+                legal Keyword/2: 1 definitions, 0 others, Some(State)
+                mark Move/1: 1 definitions, 2 others, None
+                ?x Variable/0: 1 definitions, 2 others, None
+                free Relation/1: 1 definitions, 1 others, Some(State)
+                true Keyword/1: 0 definitions, 1 others, Some(State)
+                row Relation/1: 1 definitions, 1 others, Some(Static)
+                next Keyword/1: 1 definitions, 0 others, Some(Moves)
+                does Keyword/2: 0 definitions, 2 others, Some(Moves)
+                moved Relation/1: 1 definitions, 0 others, Some(Moves)
+                ?r Variable/0: 1 definitions, 3 others, None
+                odd Relation/1: 0 definitions, 1 others, None
             "#]],
         );
     }

@@ -30,6 +30,7 @@
     )
 )]
 
+pub mod about;
 pub mod ast;
 mod check;
 mod comments;
@@ -44,7 +45,6 @@ pub mod obfuscate;
 mod parse;
 mod prefix;
 pub mod print;
-pub mod query;
 mod read;
 pub mod rules;
 mod source;

@@ -104,6 +104,29 @@ impl Keyword {
         }
     }
 
+    /// How it is written in prefix text, and what that means.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Keyword::Role => "(role r): r is a role",
+            Keyword::Init => "(init f): f holds in the initial state",
+            Keyword::True => "(true f): f holds in this state",
+            Keyword::Next => "(next f): f holds in the next state",
+            Keyword::Legal => "(legal r m): role r may make move m",
+            Keyword::Does => "(does r m): role r makes move m in this step",
+            Keyword::Goal => "(goal r v): this state is worth v, from 0 to 100, to role r",
+            Keyword::Terminal => "terminal: the match is over",
+            Keyword::Base => "(base f): f may hold in some state",
+            Keyword::Input => "(input r m): m may be a move of role r",
+            Keyword::Sees => "(sees r p): role r perceives p (GDL-II)",
+            Keyword::Arrow => "(<= head body…): the head holds if all of the body holds",
+            Keyword::Not => "(not p): p does not hold",
+            Keyword::Or => "(or p q …): at least one holds",
+            Keyword::And => "(and p q …): all hold",
+            Keyword::Distinct => "(distinct a b): the terms differ",
+        }
+    }
+
     /// The symbol of the keyword, which is the same in every table.
     #[must_use]
     pub fn symbol(self) -> SymbolId {

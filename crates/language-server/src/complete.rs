@@ -12,7 +12,6 @@ use agon_gdl::{Keyword, SymbolId, SymbolTable, Syntax, Word, WordKind};
 use lsp_types::{CompletionItem, CompletionItemKind, CompletionTextEdit, Position, TextEdit};
 
 use crate::document::{Document, Reading};
-use crate::hover::keyword_meaning;
 
 /// Words that are looked at before and behind the cursor.
 const MOST_WORDS: usize = 4_000;
@@ -24,9 +23,9 @@ pub(crate) fn complete(document: &Document, place: Position) -> Vec<CompletionIt
     let reading = &document.reading;
     let offset = reading.offset(place);
     let n_before = reading
-        .words
+        .words()
         .partition_point(|word| word.span.start < offset);
-    let (before, typed) = match reading.words[..n_before].split_last() {
+    let (before, typed) = match reading.words()[..n_before].split_last() {
         Some((word, _)) if word.kind == WordKind::Comment && word.span.end >= offset => {
             return Vec::new();
         }
@@ -36,7 +35,7 @@ pub(crate) fn complete(document: &Document, place: Position) -> Vec<CompletionIt
         {
             (rest, word.span.start)
         }
-        _ => (&reading.words[..n_before], offset),
+        _ => (&reading.words()[..n_before], offset),
     };
     let levels = levels(reading, before);
     let names = match expected(reading, &levels) {
@@ -227,7 +226,7 @@ fn relations(reading: &Reading, as_head: bool) -> Vec<Name> {
         .into_iter()
         .filter(|keyword| !(is_infix && matches!(keyword, K::Arrow | K::Not | K::Or)))
         .filter(|keyword| told.insert(keyword.name()));
-    let meaning = |keyword: K| keyword_meaning(Some(keyword)).to_owned();
+    let meaning = |keyword: K| keyword.meaning().to_owned();
     let mut names: Vec<Name> = keywords
         .map(|keyword| {
             (
@@ -238,7 +237,7 @@ fn relations(reading: &Reading, as_head: bool) -> Vec<Name> {
         })
         .collect();
     let mut seen = BTreeSet::new();
-    for name in reading.index.occurrences() {
+    for name in reading.index().occurrences() {
         if name.kind == NameKind::Relation && seen.insert((name.symbol, name.arity)) {
             let text = spell(
                 reading.description.symbols.name(name.symbol),
@@ -255,11 +254,11 @@ fn relations(reading: &Reading, as_head: bool) -> Vec<Name> {
 /// Names that stand in an argument place elsewhere.
 fn values(reading: &Reading, slot: Slot, is_functor: bool) -> Vec<Name> {
     let symbols: &SymbolTable = &reading.description.symbols;
-    let values = reading.index.values(slot).iter();
+    let values = reading.index().values(slot).iter();
     let values = values.filter(|(_, arity)| !is_functor || *arity > 0);
     let name = |&(symbol, arity): &(SymbolId, u32)| {
         let kind = reading
-            .index
+            .index()
             .term_kind(symbol)
             .unwrap_or(NameKind::Constant);
         let text = spell(symbols.name(symbol), reading.syntax());
@@ -286,7 +285,7 @@ fn values(reading: &Reading, slot: Slot, is_functor: bool) -> Vec<Name> {
 
 /// The variables of the rule around a word, those nearest to it first.
 fn variables(reading: &Reading, at: usize) -> Vec<Name> {
-    let words = &reading.words;
+    let words = reading.words();
     let is_start = |word: &Word| match reading.syntax() {
         Syntax::Prefix => {
             word.kind == WordKind::Open && reading.position(word.span.start).character == 0

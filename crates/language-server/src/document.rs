@@ -2,6 +2,7 @@
 //!
 //! Editors count lines from 0 and columns in UTF-16 units; the rest of Agon counts bytes.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use agon_gdl::index::Index;
@@ -28,11 +29,12 @@ pub(crate) struct Document {
 /// A text as read and checked.
 pub(crate) struct Reading {
     pub(crate) description: Description,
-    pub(crate) index: Index,
-    pub(crate) words: Vec<Word>,
     pub(crate) findings: Vec<Diagnostic>,
     /// Present if there are no errors.
     pub(crate) rules: Option<Arc<Rules>>,
+    // Made when they are asked for, because findings do not wait for them.
+    index: OnceCell<Index>,
+    words: OnceCell<Vec<Word>>,
 }
 
 impl Reading {
@@ -46,12 +48,23 @@ impl Reading {
             Err(findings) => (None, findings.iter().cloned().collect()),
         };
         Reading {
-            index: Index::new(&description),
-            words: words(&description.source, description.syntax),
             description,
             findings,
             rules,
+            index: OnceCell::new(),
+            words: OnceCell::new(),
         }
+    }
+
+    /// Where every name stands.
+    pub(crate) fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::new(&self.description))
+    }
+
+    /// All words of the text in order.
+    pub(crate) fn words(&self) -> &[Word] {
+        self.words
+            .get_or_init(|| words(self.source(), self.syntax()))
     }
 
     pub(crate) fn source(&self) -> &Source {

@@ -15,10 +15,10 @@ use crate::document::{Document, Reading};
 /// Where the name at a place is defined.
 pub(crate) fn definitions(document: &Document, uri: &Uri, place: Position) -> Vec<Location> {
     let reading = &document.reading;
-    let Some(name) = reading.index.at(reading.offset(place)) else {
+    let Some(name) = reading.index().at(reading.offset(place)) else {
         return Vec::new();
     };
-    let spans = reading.index.definitions(name);
+    let spans = reading.index().definitions(name);
     let location = |span| Location::new(uri.clone(), reading.range(span));
     spans.into_iter().map(location).collect()
 }
@@ -31,10 +31,10 @@ pub(crate) fn references(
     with_definitions: bool,
 ) -> Vec<Location> {
     let reading = &document.reading;
-    let Some(name) = reading.index.at(reading.offset(place)) else {
+    let Some(name) = reading.index().at(reading.offset(place)) else {
         return Vec::new();
     };
-    let same = reading.index.same(name);
+    let same = reading.index().same(name);
     let wanted = same.filter(|other| with_definitions || !other.is_definition);
     wanted
         .map(|other| Location::new(uri.clone(), reading.range(other.span)))
@@ -44,7 +44,7 @@ pub(crate) fn references(
 /// The same places, to be marked while the cursor is on the name.
 pub(crate) fn highlights(document: &Document, place: Position) -> Vec<DocumentHighlight> {
     let reading = &document.reading;
-    let Some(name) = reading.index.at(reading.offset(place)) else {
+    let Some(name) = reading.index().at(reading.offset(place)) else {
         return Vec::new();
     };
     let mark = |other: &Occurrence| DocumentHighlight {
@@ -54,13 +54,13 @@ pub(crate) fn highlights(document: &Document, place: Position) -> Vec<DocumentHi
             false => DocumentHighlightKind::READ,
         }),
     };
-    reading.index.same(name).map(mark).collect()
+    reading.index().same(name).map(mark).collect()
 }
 
 /// The name that would be renamed, or why it cannot be.
 pub(crate) fn prepare(document: &Document, place: Position) -> Option<PrepareRenameResponse> {
     let reading = &document.reading;
-    let name = reading.index.at(reading.offset(place))?;
+    let name = reading.index().at(reading.offset(place))?;
     (name.kind != NameKind::Keyword).then(|| PrepareRenameResponse::RangeWithPlaceholder {
         range: reading.range(name.span),
         placeholder: reading.source().slice(name.span).to_owned(),
@@ -79,7 +79,7 @@ pub(crate) fn rename(
 ) -> Result<WorkspaceEdit, String> {
     let reading = &document.reading;
     let name = reading
-        .index
+        .index()
         .at(reading.offset(place))
         .ok_or("there is no name here")?;
     if name.kind == NameKind::Keyword {
@@ -89,7 +89,7 @@ pub(crate) fn rename(
     taken(reading, name, &plain)?;
     let text = spell(&plain, reading.syntax());
     let edit = |other: &Occurrence| TextEdit::new(reading.range(other.span), text.clone());
-    let edits: Vec<TextEdit> = reading.index.same(name).map(edit).collect();
+    let edits: Vec<TextEdit> = reading.index().same(name).map(edit).collect();
     // `Uri` has interior mutability only in its cache, which its hash does not use.
     #[expect(clippy::mutable_key_type, reason = "the protocol's type has such keys")]
     let changes = HashMap::from([(uri.clone(), edits)]);
@@ -149,7 +149,7 @@ fn taken(reading: &Reading, name: &Occurrence, wanted: &str) -> Result<(), Strin
         return Ok(());
     };
     let other = Occurrence { symbol, ..*name };
-    match reading.index.same(&other).next() {
+    match reading.index().same(&other).next() {
         None => Ok(()),
         Some(other) => {
             let line = reading.source().line(other.span.start);

@@ -11,7 +11,7 @@ use crate::document::Document;
 /// Relations with the rules that define them as children, in the order of their first definitions.
 pub(crate) fn symbols(document: &Document) -> Vec<DocumentSymbol> {
     let reading = &document.reading;
-    let heads = reading.index.occurrences().iter();
+    let heads = reading.index().occurrences().iter();
     let heads = heads.filter(|name| {
         name.is_definition && matches!(name.kind, NameKind::Relation | NameKind::Keyword)
     });
@@ -44,9 +44,9 @@ fn symbol(document: &Document, heads: &[&Occurrence]) -> DocumentSymbol {
     };
     let name = reading.source().slice(first.span);
     let title = format!("{name}/{}", first.arity);
-    let (whole, _) = reading.index.rule_spans(first.rule);
+    let (whole, _) = reading.index().rule_spans(first.rule);
     let child = |head: &&Occurrence| {
-        let (whole, text) = reading.index.rule_spans(head.rule);
+        let (whole, text) = reading.index().rule_spans(head.rule);
         entry(
             document,
             one_line(reading.source().slice(text)),
@@ -122,7 +122,7 @@ pub(crate) fn folds(document: &Document) -> Vec<FoldingRange> {
         .filter(|(start, end)| start < end)
         .map(|(start, end)| fold(start, end, None))
         .collect();
-    let comments = reading.words.iter();
+    let comments = reading.words().iter();
     let comments = comments.filter(|word| word.kind == WordKind::Comment);
     let mut block: Option<(u32, u32)> = None;
     for line in comments.map(|word| source.line(word.span.start)) {

@@ -27,11 +27,11 @@ pub(crate) const MODIFIERS: [SemanticTokenModifier; 1] = [SemanticTokenModifier:
 /// All tokens of a text.
 pub(crate) fn tokens(document: &Document) -> SemanticTokens {
     let reading = &document.reading;
-    let mut data = Vec::with_capacity(reading.words.len());
-    let mut names = reading.index.occurrences().iter().peekable();
+    let mut data = Vec::with_capacity(reading.words().len());
+    let mut names = reading.index().occurrences().iter().peekable();
     let keywords = SymbolTable::new();
     let (mut line, mut character) = (0, 0);
-    for word in &reading.words {
+    for word in reading.words() {
         while names
             .next_if(|name| name.span.start < word.span.start)
             .is_some()

@@ -2,7 +2,8 @@
 //!
 //! Offsets in a rulesheet are bytes in the crates of Agon and UTF-16 units in JavaScript; [`Units`] converts them.
 
-use agon_gdl::query;
+use agon_gdl::about::About;
+use agon_gdl::index::Index;
 use agon_gdl::{Diagnostic, Severity, Source, Span};
 use serde::Serialize;
 
@@ -219,21 +220,27 @@ struct HoverPlace {
 /// What is known about the name at a unit of a text.
 pub(crate) fn hover_at(text: &str, unit: usize) -> Option<Hover> {
     let units = Units::new(text);
-    let found = query::at(text.as_bytes(), units.byte(unit))?;
-    let place = |place: &agon_gdl::Place| HoverPlace {
-        line: place.line,
-        column: place.column,
+    let description = agon_gdl::parse(text.as_bytes(), &Default::default());
+    let words = agon_gdl::words(&description.source, description.syntax);
+    let offset = units.byte(unit) as u32;
+    let about = About::at(&description, &Index::new(&description), &words, offset)?;
+    let place = |span: &Span| {
+        let place = description.source.place(span.start);
+        HoverPlace {
+            line: place.line,
+            column: place.column,
+        }
     };
     Some(Hover {
-        from: units.unit(found.span.start as usize),
-        to: units.unit(found.span.end as usize),
-        title: found.title(),
-        text: found.lines(),
-        kind: found.kind.name(),
-        arity: found.arity,
-        definitions: found.definitions.iter().map(place).collect(),
-        n_uses: found.n_uses,
-        name: found.name,
+        from: units.unit(about.span.start as usize),
+        to: units.unit(about.span.end as usize),
+        title: format!("{}: {}", about.label(), about.meaning()),
+        text: about.lines(),
+        kind: about.kind.name(),
+        arity: about.arity as usize,
+        definitions: about.definitions.iter().map(place).collect(),
+        n_uses: about.n_uses,
+        name: about.name,
     })
 }
 

@@ -1,18 +1,41 @@
 """Types of the extension module."""
 
 import os
-from typing import Any, Callable, Literal, Mapping, Sequence, Union
+from typing import Any, Callable, Literal, Mapping, Sequence, Union, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
 
-Role = Union[str, int]
-Move = Union[str, int]
-Moves = Union[Move, Sequence[Union[Move, None]], Mapping[Role, Move]]
-States = Union["State", Sequence["State"], NDArray[np.uint64]]
-Player = Union[str, Callable[["State", str], Move]]
+__all__ = [
+    "AgonError",
+    "Batch",
+    "Finding",
+    "Game",
+    "IllegalMoveError",
+    "MatchResult",
+    "MoveResult",
+    "NotGroundedError",
+    "Planes",
+    "Rollouts",
+    "RulesError",
+    "SearchResult",
+    "State",
+    "__version__",
+    "check",
+    "games",
+    "play_match",
+    "players",
+    "read_results",
+    "run_tournament",
+]
+
+_Role = Union[str, int]
+_Move = Union[str, int]
+_Moves = Union[_Move, Sequence[Union[_Move, None]], Mapping[_Role, _Move]]
+_States = Union["State", Sequence["State"], NDArray[np.uint64]]
+_Player = Union[str, Callable[["State", str], _Move]]
 
 class AgonError(Exception): ...
 
@@ -23,6 +46,7 @@ class RulesError(AgonError):
 class IllegalMoveError(AgonError): ...
 class NotGroundedError(AgonError): ...
 
+@final
 class Finding:
     @property
     def severity(self) -> str: ...
@@ -37,6 +61,7 @@ class Finding:
     @property
     def column(self) -> int | None: ...
 
+@final
 class Planes:
     @property
     def shape(self) -> tuple[int, int, int]: ...
@@ -47,6 +72,7 @@ class Planes:
     @property
     def index(self) -> NDArray[np.int32]: ...
 
+@final
 class Game:
     @staticmethod
     def load(name: str | os.PathLike[str]) -> Game: ...
@@ -75,7 +101,7 @@ class Game:
     def n_fluents(self) -> int: ...
     @property
     def planes(self) -> Planes | None: ...
-    def goal_range(self, role: Role) -> tuple[int, int]: ...
+    def goal_range(self, role: _Role) -> tuple[int, int]: ...
     def initial_state(self) -> State: ...
     def batch(
         self,
@@ -93,7 +119,7 @@ class Game:
     ) -> Batch: ...
     def rollout(
         self,
-        states: States,
+        states: _States,
         n: int,
         *,
         seed: int = 0,
@@ -104,14 +130,17 @@ class Game:
     def search(
         self,
         state: State | None = None,
-        role: Role | None = None,
+        role: _Role | None = None,
         *,
         player: str = "agon",
         time: float | None = None,
         playouts: int | None = None,
         seed: int = 1,
     ) -> SearchResult: ...
+    def __copy__(self) -> Game: ...
+    def __deepcopy__(self, _memo: Any) -> Game: ...
 
+@final
 class State:
     @property
     def game(self) -> Game: ...
@@ -119,22 +148,25 @@ class State:
     def is_terminal(self) -> bool: ...
     @property
     def to_move(self) -> str | None: ...
-    def legal_moves(self, role: Role | None = None) -> list[str]: ...
-    def legal_actions(self, role: Role | None = None) -> list[int]: ...
-    def apply(self, moves: Moves) -> State: ...
+    def legal_moves(self, role: _Role | None = None) -> list[str]: ...
+    def legal_actions(self, role: _Role | None = None) -> list[int]: ...
+    def apply(self, moves: _Moves) -> State: ...
     @property
     def goals(self) -> dict[str, int | None]: ...
     @property
     def fluents(self) -> list[str]: ...
     def observation(self) -> NDArray[np.uint8]: ...
-    def mask(self, role: Role | None = None) -> NDArray[np.int8]: ...
+    def mask(self, role: _Role | None = None) -> NDArray[np.int8]: ...
     @property
     def bits(self) -> NDArray[np.uint64]: ...
     def planes(self) -> NDArray[np.uint8]: ...
     @property
     def board(self) -> str | None: ...
     def _repr_svg_(self) -> str | None: ...
+    def __copy__(self) -> State: ...
+    def __deepcopy__(self, _memo: Any) -> State: ...
 
+@final
 class Batch:
     @property
     def game(self) -> Game: ...
@@ -163,12 +195,13 @@ class Batch:
     def random_actions(self, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]: ...
     def step_random(self, n: int = 1) -> None: ...
     def reset(self, seed: int | None = None, mask: NDArray[np.bool_] | None = None) -> None: ...
-    def set_states(self, states: States) -> None: ...
+    def set_states(self, states: _States) -> None: ...
     def state(self, env: int) -> State: ...
     def final_state(self, env: int) -> State: ...
     def final_observation(self) -> NDArray[np.uint8]: ...
     def planes(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]: ...
 
+@final
 class Rollouts:
     @property
     def goals(self) -> NDArray[np.float64]: ...
@@ -181,6 +214,7 @@ class Rollouts:
     @property
     def transitions(self) -> int: ...
 
+@final
 class MoveResult:
     @property
     def move(self) -> str: ...
@@ -191,6 +225,7 @@ class MoveResult:
     @property
     def value(self) -> float: ...
 
+@final
 class SearchResult:
     @property
     def role(self) -> str: ...
@@ -211,6 +246,7 @@ class SearchResult:
     @property
     def stop(self) -> str | None: ...
 
+@final
 class MatchResult:
     @property
     def roles(self) -> list[str]: ...
@@ -229,7 +265,7 @@ def games() -> list[str]: ...
 def players() -> list[str]: ...
 def play_match(
     game: Game,
-    players: Sequence[Player],
+    players: Sequence[_Player],
     *,
     start_clock: float = 10.0,
     play_clock: float = 1.0,

@@ -47,3 +47,12 @@ def actors(state: State) -> list[str]:
         return []
     choosers = [role for role in roles if counts[role] > 1]
     return choosers or [state.to_move or roles[0]]
+
+
+def render(state: State, mode: str | None) -> str | None:
+    """The state as text or as a picture; nothing without a mode."""
+    if mode == "ansi":
+        return str(state)
+    if mode == "svg":
+        return state._repr_svg_() or str(state)
+    return None

@@ -13,7 +13,7 @@ True
 
 from __future__ import annotations
 
-from typing import Any, Callable, Union
+from typing import Any, Callable, Literal, Union
 
 import gymnasium as gym
 import numpy as np
@@ -21,10 +21,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ._agon import IllegalMoveError, State
-from ._common import GameLike, find_role, load, scaled
+from ._common import GameLike, find_role, load, render, scaled
 
 Opponent = Union[str, Callable[[State, str], Any]]
-_AUTORESET = {
+_AUTORESET: dict[AutoresetMode, Literal["same_step", "next_step", "disabled"]] = {
     AutoresetMode.SAME_STEP: "same_step",
     AutoresetMode.NEXT_STEP: "next_step",
     AutoresetMode.DISABLED: "disabled",
@@ -93,11 +93,7 @@ class AgonEnv(gym.Env):
         return self._state.observation(), reward, is_terminal, self._is_over() and not is_terminal, self._info()
 
     def render(self):
-        if self.render_mode == "ansi":
-            return str(self._state)
-        if self.render_mode == "svg":
-            return self._state._repr_svg_() or str(self._state)
-        return None
+        return render(self._state, self.render_mode)
 
     def _info(self) -> dict:
         if self._state.is_terminal:
@@ -155,7 +151,7 @@ class AgonVectorEnv(VectorEnv):
         *,
         seed: int = 0,
         autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
-        illegal: str = "raise",
+        illegal: Literal["raise", "end", "random"] = "raise",
         max_steps: int | None = None,
         threads: int = 1,
         copy: bool = True,

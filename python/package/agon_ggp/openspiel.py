@@ -14,7 +14,7 @@ in which roles do not move in turn is simultaneous: ``pyspiel.convert_to_turn_ba
 from __future__ import annotations
 
 import numpy as np
-import pyspiel
+import pyspiel  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from ._agon import Game, State
 from ._common import GameLike, load, scaled

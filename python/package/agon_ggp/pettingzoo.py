@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 from gymnasium import spaces
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped, unused-ignore]
 
 from ._agon import IllegalMoveError, State
-from ._common import GameLike, actors, load, scaled_goals
+from ._common import GameLike, actors, load, render, scaled_goals
 
 MODES = ["ansi", "svg"]
 
@@ -81,11 +81,7 @@ class _Match:
         return self._state
 
     def render(self):
-        if self.render_mode == "ansi":
-            return str(self._state)
-        if self.render_mode == "svg":
-            return self._state._repr_svg_() or str(self._state)
-        return None
+        return render(self._state, self.render_mode)
 
     def close(self):
         pass
@@ -157,7 +153,7 @@ class AgonParallelEnv(_Match, ParallelEnv):
 
     def __init__(self, game: GameLike, *, max_cycles: int = 1000, render_mode: str | None = None):
         self._set_up(game, max_cycles, render_mode)
-        self.agents = []
+        self.agents: list[str] = []
 
     def reset(self, seed=None, options=None):
         self._state = self.game.initial_state()

@@ -47,8 +47,8 @@ pub(crate) struct Args {
     /// Matches of the player
     #[arg(long, default_value_t = 40, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     n: u32,
-    /// Matches between neighbouring levels
-    #[arg(long, default_value_t = 40, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    /// Matches between neighbouring levels; with 80, levels 16 times apart in playouts differ by more than their intervals
+    #[arg(long, default_value_t = 80, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     level_matches: u32,
     /// The strongest level has this number of playouts per move
     #[arg(long, default_value_t = 1024, value_name = "N")]

@@ -1,9 +1,10 @@
-//! `agon replay`: steps through a match record and checks it against the rules.
+//! `agon replay`: steps through match records and checks them against the rules.
 //!
 //! The rules are those of the record, or those of the game given by `--game`. `--verify` also runs the players again whose
 //! moves are repeatable: they have a seed and a limit that is not a clock. Each is asked on its own, along the recorded
 //! moves, so that the other players need not be repeatable.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
@@ -31,21 +32,23 @@ const INSTANT: &[&str] = &["random", "legal"];
 /// No working player takes this long.
 const WATCHDOG: Duration = Duration::from_secs(600);
 
-/// Step through a match record and check it against the rules
+/// Step through match records and check them against the rules
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit code: 0 the record is valid, 1 it is not. A player that searched with several threads cannot be
+    after_help = "Exit code: 0 all records are valid, 1 one is not. A player that searched with several threads cannot be
 verified: --verify says so and exits with 1.
 
 Examples:
   agon replay match.json
   agon replay match.json --verify
-  agon replay other.json --game tic_tac_toe --quiet"
+  agon replay other.json --game tic_tac_toe --quiet
+  agon replay matches/*.json --json"
 )]
 pub(crate) struct Args {
-    /// A match record, as JSON
-    file: String,
-    /// The game, if the record contains no rules: a built-in game or the path of a rulesheet
+    /// Match records, as JSON
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// The game, if a record contains no rules: a built-in game or the path of a rulesheet
     #[arg(long, value_name = "GAME")]
     game: Option<String>,
     /// Also run seeded players again and compare their moves
@@ -92,15 +95,38 @@ struct SeatFindings {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let text =
-        fs::read_to_string(&args.file).with_context(|| format!("cannot read {}", args.file))?;
-    let record: MatchRecord = serde_json::from_str(&text)
-        .with_context(|| format!("{} is not a match record", args.file))?;
-    let rules = Arc::new(find_rules(args, &record)?);
+    let mut games = BTreeMap::new();
+    let mut n_invalid = 0;
+    for file in &args.files {
+        if args.files.len() > 1 && !args.json {
+            writeln!(stdout(), "{file}")?;
+        }
+        n_invalid += usize::from(!is_valid(args, file, &mut games)?);
+    }
+    Ok(ExitCode::from(u8::from(n_invalid > 0)))
+}
+
+/// Checks one record. Records of the same rules share the compiled game.
+fn is_valid(
+    args: &Args,
+    file: &str,
+    games: &mut BTreeMap<String, Arc<Game>>,
+) -> anyhow::Result<bool> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    let record: MatchRecord =
+        serde_json::from_str(&text).with_context(|| format!("{file} is not a match record"))?;
+    let rules = Arc::new(find_rules(args, file, &record)?);
     let hash = rules_hash(&rules.to_string());
-    let until = Instant::now() + args.setup_limit;
-    let is_late = || Instant::now() > until;
-    let game = Arc::new(Game::compile(rules, &Default::default(), &is_late)?);
+    let game = match games.get(&hash) {
+        Some(game) => Arc::clone(game),
+        None => {
+            let until = Instant::now() + args.setup_limit;
+            let is_late = || Instant::now() > until;
+            let game = Arc::new(Game::compile(rules, &Default::default(), &is_late)?);
+            games.insert(hash.clone(), Arc::clone(&game));
+            game
+        }
+    };
     let mut error = replay(&game, &record).err().map(|error| error.to_string());
     let known_hash = record.agon.as_ref().map(|details| &details.rules_hash);
     if error.is_none() && known_hash.is_some_and(|known| *known != hash) {
@@ -112,7 +138,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .flatten()
         .all(|seat| seat.difference.is_none() && !seat.is_refused);
     let findings = Findings {
-        file: args.file.clone(),
+        file: file.to_owned(),
         valid: error.is_none() && is_verified,
         error,
         steps: record.moves.len(),
@@ -126,10 +152,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         show(args, &game, &record)?;
         tell(&findings)?;
     }
-    Ok(ExitCode::from(u8::from(!findings.valid)))
+    Ok(findings.valid)
 }
 
-fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
+fn find_rules(args: &Args, file: &str, record: &MatchRecord) -> anyhow::Result<Rules> {
     let limits = Limits::default();
     if let Some(game) = &args.game {
         return Sheet::find(game, &limits)?.rules(&limits);
@@ -138,15 +164,12 @@ fn find_rules(args: &Args, record: &MatchRecord) -> anyhow::Result<Rules> {
     if let Some(sheet) = details.and_then(|details| details.rules.as_ref()) {
         return match check(&parse(sheet.as_bytes(), &limits)) {
             Ok(rules) => Ok(rules),
-            Err(_) => bail!(
-                "the rules in {} have errors; name the game with --game",
-                args.file
-            ),
+            Err(_) => bail!("the rules in {file} have errors; name the game with --game"),
         };
     }
     match details.and_then(|details| games::find(&details.game)) {
         Some(built_in) => Sheet::find(built_in.name, &limits)?.rules(&limits),
-        None => bail!("{} contains no rules; name the game with --game", args.file),
+        None => bail!("{file} contains no rules; name the game with --game"),
     }
 }
 

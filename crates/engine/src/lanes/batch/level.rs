@@ -104,15 +104,28 @@ unsafe impl Level for Avx512 {
 
     #[inline(always)]
     unsafe fn spread(word: u64, to: &mut [u8]) {
-        use std::arch::x86_64::{_mm512_maskz_set1_epi8, _mm512_storeu_si512};
-        if to.len() == 64 {
-            // SAFETY: guaranteed by the caller; there are 64 bytes.
-            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_maskz_set1_epi8(word, 1)) };
-            return;
+        use std::arch::x86_64::*;
+        // Stores of a part of a vector are slow on many CPUs, so that two whole ones overlap.
+        let (n, first) = (to.len(), to.as_mut_ptr());
+        // SAFETY: guaranteed by the caller; all stores are within the bytes.
+        unsafe {
+            match n {
+                64 => _mm512_storeu_si512(first.cast(), _mm512_maskz_set1_epi8(word, 1)),
+                32..64 => {
+                    let (low, high) = (word as u32, (word >> (n - 32)) as u32);
+                    _mm256_storeu_si256(first.cast(), _mm256_maskz_set1_epi8(low, 1));
+                    let last = first.add(n - 32);
+                    _mm256_storeu_si256(last.cast(), _mm256_maskz_set1_epi8(high, 1));
+                }
+                16..32 => {
+                    let (low, high) = (word as u16, (word >> (n - 16)) as u16);
+                    _mm_storeu_si128(first.cast(), _mm_maskz_set1_epi8(low, 1));
+                    let last = first.add(n - 16);
+                    _mm_storeu_si128(last.cast(), _mm_maskz_set1_epi8(high, 1));
+                }
+                _ => Avx2::spread(word, to),
+            }
         }
-        // Stores of a part of a vector are slow on many CPUs.
-        // SAFETY: guaranteed by the caller.
-        unsafe { Avx2::spread(word, to) }
     }
 }
 
@@ -136,7 +149,11 @@ impl Cpu {
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("popcnt")
                 && is_x86_feature_detected!("lzcnt");
-            if simd == Simd::Avx512 && has_bits && is_x86_feature_detected!("avx512bw") {
+            if simd == Simd::Avx512
+                && has_bits
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+            {
                 return Cpu::Avx512;
             }
             if simd != Simd::Portable && has_bits {
@@ -158,7 +175,7 @@ macro_rules! dispatch {
             unsafe { $function::<crate::lanes::batch::level::Avx2>($($name),*) }
         }
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512bw,avx2,bmi1,bmi2,popcnt,lzcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt")]
         fn avx512($($name: $type),*) -> $result {
             // SAFETY: the CPU supports it, because this function may be called.
             unsafe { $function::<crate::lanes::batch::level::Avx512>($($name),*) }
@@ -200,7 +217,7 @@ mod tests {
     fn all_levels_agree() {
         for cpu in all() {
             for word in [1, 0x8000_0000_0000_0001, 0x0123_4567_89AB_CDEF, u64::MAX] {
-                for len in [0, 1, 7, 8, 9, 63, 64] {
+                for len in 0..=64 {
                     let mut bytes = vec![9; len];
                     let to: &mut [u8] = &mut bytes;
                     let n = word.count_ones() - 1;

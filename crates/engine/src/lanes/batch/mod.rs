@@ -14,6 +14,7 @@
 
 mod draw;
 mod level;
+mod moves;
 mod seats;
 mod spread;
 mod stepper;
@@ -135,6 +136,8 @@ struct PhaseRows {
     roles: Vec<RoleRows>,
     /// Per role and action: the row of the choice.
     does_of: Vec<u32>,
+    /// Per role and word of a mask: the rows of the choices of its bits; empty if masks have many words.
+    choices: Vec<Vec<ChoiceRow>>,
     /// Whether only one role ever has a choice in this phase.
     has_one_chooser: bool,
     /// Per word of the masks of an environment: the rows of its bits.
@@ -150,6 +153,13 @@ struct RoleRows {
     does: Vec<u32>,
     /// Position of the waiting move.
     waiting: Option<usize>,
+}
+
+/// A bit of a mask of a role: the row of the choice.
+#[derive(Clone, Copy)]
+struct ChoiceRow {
+    bit: u8,
+    row: u32,
 }
 
 /// A bit of a mask: the row of a legal action of a role.
@@ -187,6 +197,7 @@ impl BatchProgram {
                 masks: mask_rows(&phase.roles, actions, n_mask_words, options.in_turn),
                 has_one_chooser: roles.iter().filter(|role| role.has_choice()).count() == 1,
                 roles,
+                choices: choice_rows(&does_of, n_actions, n_mask_words),
                 does_of,
                 default_role: phase.roles.iter().position(is_choice).unwrap_or(0),
             }
@@ -292,6 +303,23 @@ fn does_rows(moves: &RoleMoves, numbers: &[u32], n_actions: usize) -> Vec<u32> {
         }
     }
     rows
+}
+
+/// Per role and word of a mask: the rows of the choices.
+fn choice_rows(does_of: &[u32], n_actions: usize, n_mask_words: usize) -> Vec<Vec<ChoiceRow>> {
+    if n_mask_words > moves::MOST_TRANSPOSED_WORDS || n_actions == 0 {
+        return Vec::new();
+    }
+    let word = |rows: &[u32]| {
+        let rows = rows.iter().enumerate().filter(|(_, row)| **row != NO_ROW);
+        let rows = rows.map(|(bit, &row)| ChoiceRow {
+            bit: bit as u8,
+            row,
+        });
+        rows.collect()
+    };
+    let roles = does_of.chunks(n_actions);
+    roles.flat_map(|rows| rows.chunks(64).map(word)).collect()
 }
 
 /// The rows of the masks of a phase.

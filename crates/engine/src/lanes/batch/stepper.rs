@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use super::draw::Draw;
 use super::level::{Cpu, Level, dispatch};
-use super::seats::{Fate, Mask, Seats, WORDS, low_bits};
-use super::{BatchProgram, Envs, Illegal, NO_GOAL, NO_ROW, allowed};
+use super::moves::{Given, Written};
+use super::seats::{Fate, Mask, Seats, low_bits};
+use super::{BatchProgram, Envs, NO_GOAL};
 use crate::lanes::block::bits;
 use crate::lanes::expand::Workbench;
 use crate::lanes::program::{FIRST_BASE, GoalRow};
@@ -24,25 +25,20 @@ use crate::lanes::transpose::{Matrix, transpose_by};
 pub struct Stepper {
     program: Arc<BatchProgram>,
     cpu: Cpu,
-    bench: Workbench,
+    pub(super) bench: Workbench,
     /// The environments by phase, and where those of each phase end.
     order: Vec<u32>,
+    /// Room for the environments of the second of two phases.
+    second: Vec<u32>,
     ends: Vec<usize>,
     phases: Vec<u8>,
     /// Per phase and role: the rows of choices that may be set.
-    written: Vec<Vec<Written>>,
+    pub(super) written: Vec<Vec<Written>>,
     /// Per phase: finished matches whose goals are not known yet.
     open: Vec<Vec<u32>>,
     /// The legal actions and the role of the initial state.
     initial_legal: Vec<u64>,
     initial_role: i8,
-}
-
-/// Rows of choices that may be set.
-#[derive(Clone)]
-enum Written {
-    All,
-    Some(Vec<u32>),
 }
 
 impl Stepper {
@@ -55,6 +51,7 @@ impl Stepper {
             cpu: Cpu::new(lanes.options.simd),
             bench: Workbench::new(lanes),
             order: Vec::new(),
+            second: Vec::new(),
             ends: vec![0; n_phases],
             phases: Vec::new(),
             written: vec![vec![Written::Some(Vec::new()); lanes.n_roles]; n_phases],
@@ -141,9 +138,23 @@ impl Stepper {
             return;
         }
         self.order.resize(n_envs, 0);
+        let states = envs.states.chunks_exact(lanes.n_state_words);
+        if let Some(second) = lanes.marks.second_of_two() {
+            // The usual case, in one pass without branches, because the phases are unpredictable.
+            self.second.resize(n_envs, 0);
+            let (mut n_first, mut n_second) = (0, 0);
+            for (env, state) in states.enumerate() {
+                (self.order[n_first], self.second[n_second]) = (env as u32, env as u32);
+                let is_second = usize::from(state[second.word] & second.mask == second.value);
+                n_second += is_second;
+                n_first += 1 - is_second;
+            }
+            self.order[n_first..].copy_from_slice(&self.second[..n_second]);
+            self.ends.copy_from_slice(&[n_first, n_envs]);
+            return;
+        }
         self.phases.resize(n_envs, 0);
         let mut counts = [0_usize; 256];
-        let states = envs.states.chunks_exact(lanes.n_state_words);
         for (state, phase) in states.zip(&mut self.phases) {
             let found = lanes.marks.phase_of(state) as u8;
             *phase = found;
@@ -174,103 +185,6 @@ impl Stepper {
         let lanes = &program.program;
         self.bench.run(lanes, &lanes.phases[phase].play);
         Seats::new(program, phase, self.bench.rows.words(), self.bench.n_words)
-    }
-
-    /// Sets the rows of the moves, and returns the lanes with illegal actions.
-    #[inline(always)]
-    fn set_moves(
-        &mut self,
-        program: &BatchProgram,
-        envs: &mut Envs<'_>,
-        phase: usize,
-        batch: &[u32],
-        actions: &[i32],
-        draw: Draw,
-    ) -> Mask {
-        self.clear_moves(program, envs, phase, batch);
-        let (n_words, n_actions) = (self.bench.n_words, program.n_actions);
-        let (n_seats, n_mask_words) = (program.n_seats(), program.n_mask_words);
-        let does_of = &program.phases[phase].does_of;
-        let (rows, written) = (self.bench.rows.words_mut(), &mut self.written[phase]);
-        let mut fouls = [0; WORDS];
-        for (place, &env) in batch.iter().enumerate() {
-            let env = env as usize;
-            for seat in 0..n_seats {
-                let at = env * n_seats + seat;
-                let legal = &envs.legal[at * n_mask_words..(at + 1) * n_mask_words];
-                let mut action = allowed(legal, actions[at]);
-                if action.is_none() && program.options.illegal == Illegal::Random {
-                    action = allowed(legal, draw.action(envs.first * n_seats + at, legal));
-                }
-                let Some(action) = action else {
-                    // Nobody can act in a match that is over.
-                    if !envs.over[env] {
-                        fouls[place / 64] |= 1 << (place % 64);
-                        if n_seats > 1 {
-                            // Remember who it was for the rewards.
-                            envs.roles[env] = seat as i8;
-                        }
-                    }
-                    break;
-                };
-                let role = match n_seats {
-                    1 => envs.roles[env] as usize,
-                    _ => seat,
-                };
-                let row = does_of[role * n_actions + action];
-                if row != NO_ROW {
-                    rows[row as usize * n_words + place / 64] |= 1 << (place % 64);
-                    if let Written::Some(written) = &mut written[role] {
-                        written.push(row);
-                    }
-                }
-            }
-        }
-        fouls
-    }
-
-    /// Clears the rows of all choices. In lanes in which a role does not act, it makes its only legal move.
-    #[inline(always)]
-    fn clear_moves(
-        &mut self,
-        program: &BatchProgram,
-        envs: &Envs<'_>,
-        phase: usize,
-        batch: &[u32],
-    ) {
-        let (n_words, rows) = (self.bench.n_words, &program.phases[phase]);
-        let is_always = !program.options.in_turn || rows.has_one_chooser;
-        let acting = match is_always {
-            true => Vec::new(),
-            false => lanes_by_role(envs, batch, rows.roles.len()),
-        };
-        let words = self.bench.rows.words_mut();
-        for (role, rows) in rows.roles.iter().enumerate() {
-            if !rows.has_choice() {
-                continue;
-            }
-            let written = &mut self.written[phase][role];
-            if let (true, Written::Some(some)) = (is_always, &mut *written) {
-                for row in some.drain(..) {
-                    words[row as usize * n_words..][..n_words].fill(0);
-                }
-            } else {
-                for (&legal, &does) in rows.legal.iter().zip(&rows.does) {
-                    for word in 0..n_words {
-                        let legal = words[legal as usize * n_words + word];
-                        let acting = acting.get(role).map_or(u64::MAX, |acting| acting[word]);
-                        words[does as usize * n_words + word] = legal & !acting;
-                    }
-                }
-            }
-            // To list what is written is cheaper than to clear everything only if there are many rows.
-            let is_long = is_always && rows.does.len() > batch.len();
-            match (is_long, &*written) {
-                (true, Written::All) => *written = Written::Some(Vec::new()),
-                (false, Written::Some(_)) => *written = Written::All,
-                _ => {}
-            }
-        }
     }
 
     /// Notes the ends of matches, and the rewards of those that ended by an illegal action.
@@ -355,17 +269,6 @@ impl Fate {
     }
 }
 
-/// Per role, the places in which it is to move.
-#[inline(always)]
-fn lanes_by_role(envs: &Envs<'_>, batch: &[u32], n_roles: usize) -> Vec<Mask> {
-    let mut lanes = vec![[0; WORDS]; n_roles];
-    for (place, &env) in batch.iter().enumerate() {
-        let role = envs.roles[env as usize].max(0) as usize;
-        lanes[role][place / 64] |= 1 << (place % 64);
-    }
-    lanes
-}
-
 /// # Safety
 /// The CPU supports the level.
 #[inline(always)]
@@ -414,7 +317,7 @@ unsafe fn step<L: Level>(
         for batch in order[stepper.of_phase(idx)].chunks(stepper.bench.n_words * 64) {
             load(&program, &mut stepper.bench, envs.states, batch);
             stepper.bench.run(lanes, &phase.play);
-            let fouls = stepper.set_moves(&program, envs, idx, batch, actions, draw);
+            let fouls = stepper.set_moves(&program, envs, idx, batch, Given { actions, draw });
             stepper.bench.run(lanes, &phase.next);
             stepper.bench.step(phase);
             let next = (idx + 1) % lanes.phases.len();
