@@ -152,14 +152,17 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   const [hint, setHint] = useState<{ step: number; report: Report; move: Move } | null>(null);
   const [tab, setTab] = useState(match.you.length > 0 ? "moves" : "search");
   const [analysis, setAnalysis] = useState<Report | null>(null);
-  const [isSending, setSending] = useState(false);
+  // While an action of this page is on its way, and until the match shows what it did: its version before and after.
+  const [awaited, setAwaited] = useState<{ from: number; to: number } | null>(null);
   const [isFlipped, setFlipped] = useState(() => sitsOpposite(match));
   const step = cursor ?? match.state.step;
   const state: State = cursor === null ? match.state : (past ?? match.state);
   const isLive = cursor === null;
   const last = match.history.length + (match.state.step - match.history.length > 0 ? match.state.step - match.history.length : 0);
-  const mine = activeRole(match);
-  const moves = isLive && mine !== null && !isSending ? (match.state.moves[mine] ?? []) : [];
+  // Versions of a server that has started again are smaller.
+  const isSending = awaited !== null && match.version >= awaited.from && match.version < awaited.to;
+  const mine = isSending ? null : activeRole(match);
+  const moves = isLive && mine !== null ? (match.state.moves[mine] ?? []) : [];
   useEffect(() => {
     if (match.state.step > 0) knock();
     setNote(null);
@@ -171,14 +174,16 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   );
 
   const act = async (work: () => Promise<unknown>) => {
-    setSending(true);
+    const from = match.version;
+    setAwaited({ from, to: from + 1 });
     try {
-      await work();
+      const answer = (await work()) as { version?: number } | null;
+      setAwaited(answer?.version === undefined ? null : { from, to: answer.version });
       setNote(null);
     } catch (fault) {
+      setAwaited(null);
       setNote({ text: sentence(fault), isBad: true });
     } finally {
-      setSending(false);
       live.reload();
     }
   };
@@ -211,7 +216,7 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
     <div class="page">
       <div class="row between match-head">
         <h1>{match.title}</h1>
-        <Status match={match} mine={mine} isLive={isLive} onLive={() => setCursor(null)} note={note ?? (live.error === null ? null : { text: live.error, isBad: true })} />
+        <Status match={match} mine={mine} isSending={isSending} isLive={isLive} onLive={() => setCursor(null)} note={note ?? (live.error === null ? null : { text: live.error, isBad: true })} />
         <MatchButtons match={match} live={live} act={act} mine={mine} onHint={askHint} step={step} jointMoves={jointMoves} />
       </div>
       <p class="visually-hidden" aria-live="polite">
@@ -374,7 +379,7 @@ function seatLines(match: Match, isLive: boolean): SeatLine[] {
   }));
 }
 
-function Status(props: { match: Match; mine: number | null; isLive: boolean; onLive: () => void; note: Note | null }) {
+function Status(props: { match: Match; mine: number | null; isSending: boolean; isLive: boolean; onLive: () => void; note: Note | null }) {
   const { match, mine } = props;
   const left = useCountdown(match.deadline);
   if (!props.isLive) {
@@ -405,7 +410,9 @@ function Status(props: { match: Match; mine: number | null; isLive: boolean; onL
         ? "Paused."
         : mine !== null
           ? `Your move${match.you.length > 1 ? `, ${titleOf(match.roles, mine)}` : ""}.`
-          : isChosen
+          : props.isSending
+            ? "The move is sent …"
+            : isChosen
             ? "Your choice is made and covered until all have chosen."
             : "Waiting for the others …";
   return (
