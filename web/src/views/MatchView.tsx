@@ -5,13 +5,10 @@ import { api, ApiError, listen, sentence } from "../api";
 import { arrowsOf, SearchPanel } from "../parts/SearchPanel";
 import { Analysis } from "../parts/Analysis";
 import { ExportMenu } from "../parts/ExportMenu";
-import { History, Stepper, useArrowKeys } from "../parts/History";
+import { useArrowKeys } from "../parts/History";
 import { Icon } from "../parts/Icon";
-import { MoveEntry } from "../parts/MoveEntry";
-import { Stage, type SeatLine } from "../parts/Stage";
-import { Swatch } from "../parts/Swatch";
-import { Tabs } from "../parts/Tabs";
-import { ValueGraph } from "../parts/ValueGraph";
+import type { SeatLine } from "../parts/Stage";
+import { Table } from "../parts/Table";
 import { copyText } from "../parts/export";
 import { useLatest } from "../parts/load";
 import { isSoundOn, knock, setSound } from "../parts/sound";
@@ -121,6 +118,8 @@ function useMatch(id: string, token: string): Live {
           },
           seat: (data) => {
             const news = data as Pick<Seat, "role" | "status" | "place">;
+            // An answer that is on its way may be older than these news: it is asked for once more.
+            if (isLoading.current) wanted.current += 1;
             setMatch((old) => old && { ...old, seats: old.seats.map((seat) => (seat.role === news.role ? { ...seat, ...news } : seat)) });
           },
           search: (data) => {
@@ -154,11 +153,9 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   const [analysis, setAnalysis] = useState<Report | null>(null);
   // While an action of this page is on its way, and until the match shows what it did: its version before and after.
   const [awaited, setAwaited] = useState<{ from: number; to: number } | null>(null);
-  const [isFlipped, setFlipped] = useState(() => sitsOpposite(match));
   const step = cursor ?? match.state.step;
   const state: State = cursor === null ? match.state : (past ?? match.state);
   const isLive = cursor === null;
-  const last = match.history.length + (match.state.step - match.history.length > 0 ? match.state.step - match.history.length : 0);
   // Versions of a server that has started again are smaller.
   const isSending = awaited !== null && match.version >= awaited.from && match.version < awaited.to;
   const mine = isSending ? null : activeRole(match);
@@ -222,69 +219,34 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
       <p class="visually-hidden" aria-live="polite">
         {lastText(match)}
       </p>
-      <Stage
+      <Table
         title={match.title}
         layout={match.layout}
         state={state}
         roles={match.roles}
         colors={colors}
         seats={seatLines(match, isLive)}
+        mine={isLive ? mine : null}
         moves={moves}
-        arrows={arrows}
+        isShared={match.you.length > 1}
         onMove={play}
-        isFlipped={isFlipped}
-        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} {...(match.layout.cells.length > 0 ? { onFlip: () => setFlipped(!isFlipped) } : {})} />}
-        side={
-          <>
-            {isLive && mine !== null && (
-              <section class="card" aria-label="Your move">
-                {match.you.length > 1 && (
-                  <p class="row small">
-                    <Swatch color={colors[mine]!} />
-                    <strong>{titleOf(match.roles, mine)} chooses</strong>
-                  </p>
-                )}
-                <MoveEntry
-                  moves={match.state.moves[mine] ?? []}
-                  roleTitle={titleOf(match.roles, mine)}
-                  onMove={play}
-                  isBoardPlayable={(match.state.moves[mine] ?? []).some((move) => move.to !== null)}
-                />
-              </section>
-            )}
-            <section class="card">
-              <Tabs
-                label="About this match"
-                current={tab}
-                onSelect={setTab}
-                tabs={[
-                  {
-                    id: "moves",
-                    title: "Moves",
-                    body: (
-                      <div class="stack">
-                        <History history={match.history} colors={colors} step={step} onStep={show} />
-                        <ValueGraph history={match.history} roles={match.roles} colors={colors} step={step} onStep={show} />
-                      </div>
-                    ),
-                  },
-                  {
-                    id: "search",
-                    title: "Search",
-                    body: (
-                      <div class="stack">
-                        {isLive && liveReport && <SearchPanel report={liveReport} roles={match.roles} colors={colors} />}
-                        {isLive && !liveReport && match.status === "running" && <p class="muted small">When a player thinks, it is shown here.</p>}
-                        <Analysis game={match.game} moves={jointMoves} state={state} roles={match.roles} colors={colors} onReport={setAnalysis} />
-                      </div>
-                    ),
-                  },
-                  { id: "more", title: "Share", body: <Share match={match} tokens={tokens} live={live} jointMoves={jointMoves} /> },
-                ]}
-              />
-            </section>
-          </>
+        arrows={arrows}
+        isOpposite={sitsOpposite(match)}
+        history={match.history}
+        step={step}
+        last={Math.max(match.history.length, match.state.step)}
+        onStep={show}
+        tab={tab}
+        onTab={setTab}
+        label="About this match"
+        search={
+          <div class="stack">
+            {isLive && liveReport && <SearchPanel report={liveReport} roles={match.roles} colors={colors} />}
+            {isLive && !liveReport && match.status === "running" && <p class="muted small">When a player thinks, it is shown here.</p>}
+            <Analysis game={match.game} moves={jointMoves} state={state} roles={match.roles} colors={colors} onReport={setAnalysis} />
+          </div>
         }
+        share={<Share match={match} tokens={tokens} live={live} jointMoves={jointMoves} />}
       />
     </div>
   );
