@@ -519,6 +519,20 @@ mod tests {
     }
 
     #[test]
+    fn each_role_may_have_a_board_of_its_own() {
+        let sheet = format!(
+            "{INDEX} (role other) (goal other 0) (legal other wait) (init (step 1))
+             (<= (init (cell ?r ?x ?y none)) (role ?r) (index ?x) (index ?y))
+             (<= (next (cell robot ?x ?y stone)) (does robot (put ?x ?y)))
+             (<= (next (cell ?r ?x ?y ?c)) (true (cell ?r ?x ?y ?c)) (not (hit ?r ?x ?y)))
+             (<= (hit robot ?x ?y) (does robot (put ?x ?y)))"
+        );
+        let board =
+            r#"[["other", "robot"], ["1", "2", "3"]] [["3", "2", "1"]]; cell [1, 2] [3] stone=S"#;
+        check(&sheet, board);
+    }
+
+    #[test]
     fn scores_are_not_a_board() {
         let sheet = format!(
             "{INDEX} (init (score robot 1)) (<= (next (score robot ?x)) (does robot (put ?x ?y)))"
