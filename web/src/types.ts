@@ -54,6 +54,7 @@ export type Shape =
   | "ring"
   | "wall"
   | "mark"
+  | "floor"
   | "text";
 
 export interface Piece {
@@ -121,6 +122,8 @@ export interface GameInfo extends GameSummary {
   rules: string;
   engine: "network" | "interpreter";
   noBoardReason: string | null;
+  /** Whether `agon:model=trained` can play it. */
+  isTrained: boolean;
 }
 
 export interface StartPicture {

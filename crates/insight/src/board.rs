@@ -210,7 +210,6 @@ impl Guess {
         let is_coordinate = |arg: &usize| {
             let domain = &family.domains[*arg];
             (2..=MAX_VALUES).contains(&domain.len())
-                && !domain.is_subset(&self.roles)
                 && domain.iter().all(|value| !value.starts_with('('))
         };
         let args = (0..family.domains.len()).filter(is_coordinate);
@@ -222,6 +221,7 @@ impl Guess {
             .flatten()
             .find_map(|(most_crowding, n)| {
                 let readings = choices(&args, n).into_iter();
+                let readings = readings.filter(|places| self.can_be_places(family, places));
                 let readings =
                     readings.filter_map(|places| self.read(family, places, most_crowding));
                 // Among equal scores the first one wins, because coordinates usually come before contents.
@@ -233,6 +233,13 @@ impl Guess {
                     }
                 })
             })
+    }
+
+    /// Roles are not coordinates. They may say whose board it is, where each role has a board of its own.
+    fn can_be_places(&self, family: &Family, places: &[usize]) -> bool {
+        let is_role = |arg: &&usize| family.domains[**arg].is_subset(&self.roles);
+        let n_roles = places.iter().filter(is_role).count();
+        n_roles == 0 || n_roles == 1 && places.len() == 3
     }
 
     /// Reads these arguments as coordinates. Returns `None` if they cannot be coordinates.
@@ -363,7 +370,9 @@ impl Axes {
             // As on a chessboard, letters grow to the right and numbers upwards.
             2 if is_number(0) && !is_number(1) => (vec![1], vec![0]),
             2 => (vec![0], vec![1]),
-            // Of three coordinates, the one with a different size numbers the boards, otherwise the last one.
+            // Of three coordinates, names without an order name the boards, or the one with a different size does, otherwise
+            // the last one.
+            3 if !orders[0].is_strong => (vec![0, 1], vec![2]),
             3 if len(1) == len(2) && len(0) != len(1) => (vec![0, 1], vec![2]),
             3 => (vec![2, 0], vec![1]),
             _ => (vec![0, 2], vec![1, 3]),
@@ -507,6 +516,20 @@ mod tests {
             &sheet,
             r#"[["a", "b", "c"]] [["3", "2", "1"]]; stone [2] [1]"#,
         );
+    }
+
+    #[test]
+    fn each_role_may_have_a_board_of_its_own() {
+        let sheet = format!(
+            "{INDEX} (role other) (goal other 0) (legal other wait) (init (step 1))
+             (<= (init (cell ?r ?x ?y none)) (role ?r) (index ?x) (index ?y))
+             (<= (next (cell robot ?x ?y stone)) (does robot (put ?x ?y)))
+             (<= (next (cell ?r ?x ?y ?c)) (true (cell ?r ?x ?y ?c)) (not (hit ?r ?x ?y)))
+             (<= (hit robot ?x ?y) (does robot (put ?x ?y)))"
+        );
+        let board =
+            r#"[["other", "robot"], ["1", "2", "3"]] [["3", "2", "1"]]; cell [1, 2] [3] stone=S"#;
+        check(&sheet, board);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use agon_engine::Game;
 use agon_games::About;
 use agon_search::Preset;
+use agon_search::model::Model;
 use serde::Serialize;
 
 use crate::think::TechniqueWords;
@@ -102,6 +103,8 @@ pub struct Hooks {
     pub technique: TechniqueWords,
     /// What `agon analyse` finds.
     pub analyse: Analyse,
+    /// The trained model of a game, if the user has one.
+    pub model: fn(&Game) -> Option<Arc<Model>>,
 }
 
 /// The answer of `agon analyse`.

@@ -1,6 +1,9 @@
 //! How a match ended, as a page shows it: in words, with goals and winners.
 
+use agon_arena::{Ending, MatchRecord};
 use serde::{Deserialize, Serialize};
+
+use crate::play::{Inner, Match};
 
 /// How a match ended.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -68,6 +71,79 @@ pub(crate) fn verdict(titles: &[String], goals: &[Option<u8>]) -> String {
         (_, []) => format!("A draw, {points}."),
         (_, [winner]) => format!("{winner} wins, {points}."),
         (_, several) => format!("{} share the win, {points}.", several.join(" and ")),
+    }
+}
+
+impl Match {
+    /// How the match ended, from the record of the referee.
+    pub(crate) fn ending(&self, inner: &Inner, record: &MatchRecord) -> EndingView {
+        let titles = self.entry.role_titles();
+        if let Some(role) = inner.resigned {
+            return self.resignation(role, &titles);
+        }
+        let ending = record.agon.as_ref().map(|details| details.ending.clone());
+        let goals: Option<Vec<Option<u8>>> = match (&record.goal_values, &ending) {
+            (Some(goals), _) => Some(goals.iter().copied().map(Some).collect()),
+            (None, Some(Ending::Terminal)) => inner.states.last().map(|state| {
+                let mut machine = self.entry.game.machine();
+                machine.load(state);
+                self.entry.goals(&mut *machine)
+            }),
+            _ => None,
+        };
+        let kind = match &ending {
+            Some(Ending::Terminal) | None => "terminal",
+            Some(Ending::Interrupted) => "interrupted",
+            Some(Ending::NoLegalMove { .. }) => "no-legal-move",
+            Some(Ending::StepLimit) => "step-limit",
+            Some(Ending::EngineFault { .. }) => "engine-fault",
+            Some(Ending::Forfeit { .. }) => "forfeit",
+            Some(Ending::Void { .. }) => "void",
+        };
+        let result = goals.as_deref().map(|goals| verdict(&titles, goals));
+        let text = match (&ending, result) {
+            (Some(Ending::Terminal) | None, Some(result)) => result,
+            (Some(ending), Some(result)) => format!("{}: {result}", capital(&ending.to_string())),
+            (Some(ending), None) => format!("{}.", capital(&ending.to_string())),
+            (None, None) => "The match is over.".to_owned(),
+        };
+        EndingView {
+            kind: kind.to_owned(),
+            text,
+            winners: goals.as_deref().map(winners).unwrap_or_default(),
+            goals,
+        }
+    }
+
+    /// The end of a match that a role gave up.
+    pub(crate) fn resignation(&self, role: usize, titles: &[String]) -> EndingView {
+        let game = &self.entry.game;
+        let goals: Vec<Option<u8>> = game
+            .roles()
+            .map(|other| {
+                let (low, high) = game.goal_range(other);
+                let is_out = other.idx() == role;
+                match titles.len() {
+                    _ if is_out => Some(low.value()),
+                    2 => Some(high.value()),
+                    _ => None,
+                }
+            })
+            .collect();
+        let text = match titles {
+            [_, _] => format!("{} resigns; {} wins.", titles[role], titles[1 - role]),
+            _ => format!("{} resigns.", titles[role]),
+        };
+        EndingView {
+            kind: "resigned".to_owned(),
+            text,
+            winners: if titles.len() == 2 {
+                vec![1 - role]
+            } else {
+                Vec::new()
+            },
+            goals: Some(goals),
+        }
     }
 }
 

@@ -8,16 +8,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon_arena::{
-    About, Ending, Event, MatchRecord, Referee, Seat, SeatRecord, Settings, ThoughtRecord, course,
-    rules_hash,
-};
-use agon_engine::{Goal, JointMove, MoveId, RoleId, State};
+use agon_arena::{About, Ending, Event, MatchRecord, Referee, Seat, Settings, ThoughtRecord};
+use agon_engine::{JointMove, MoveId, RoleId, State};
 use agon_protocol::{MatchId, StopFlag, Term};
-use agon_search::Preset;
 use serde::{Deserialize, Serialize};
 
-use crate::ending::{EndingView, capital, verdict, winners};
+use crate::ending::EndingView;
 use crate::error::ApiError;
 use crate::library::Entry;
 use crate::live::{News, Wire};
@@ -349,7 +345,8 @@ impl Match {
                     None => NEVER,
                 },
                 SeatSetup::Bot { player } => {
-                    if let Ok(preset) = Preset::parse(player) {
+                    let preset = seat::preset(&self.service, &self.entry.game, player);
+                    if let Ok(preset) = preset {
                         let values = preset.params.values().into_iter();
                         about.parameters = values
                             .map(|(name, value)| (name.to_owned(), value))
@@ -391,6 +388,8 @@ impl Match {
                 }
                 inner.is_ready = true;
                 inner.choices = vec![None; self.tokens.len()];
+                // Nobody has chosen in the new state, also before its seats say so.
+                inner.seats = vec![SeatStatus::Idle; self.tokens.len()];
                 inner.last_step = Instant::now();
                 let person = self
                     .setup
@@ -469,166 +468,6 @@ impl Match {
         inner.seats = vec![SeatStatus::Idle; self.tokens.len()];
         self.announce(&mut inner);
         self.save(&mut inner, true);
-    }
-
-    /// Puts the times of the past, which was only repeated, into a record.
-    fn mend(&self, inner: &Inner, record: &mut MatchRecord) {
-        record.match_id = format!("web.{}", self.id);
-        record.start_time = self.started;
-        for (time, step) in record.state_times.iter_mut().skip(1).zip(&inner.steps) {
-            *time = step.at;
-        }
-        if let Some(first) = record.state_times.first_mut() {
-            *first = self.started;
-        }
-    }
-
-    fn ending(&self, inner: &Inner, record: &MatchRecord) -> EndingView {
-        let titles = self.entry.role_titles();
-        if let Some(role) = inner.resigned {
-            return self.resignation(role, &titles);
-        }
-        let ending = record.agon.as_ref().map(|details| details.ending.clone());
-        let goals: Option<Vec<Option<u8>>> = match (&record.goal_values, &ending) {
-            (Some(goals), _) => Some(goals.iter().copied().map(Some).collect()),
-            (None, Some(Ending::Terminal)) => inner.states.last().map(|state| {
-                let mut machine = self.entry.game.machine();
-                machine.load(state);
-                let roles = self.entry.game.roles();
-                roles
-                    .map(|role| machine.goal(role).map(Goal::value))
-                    .collect()
-            }),
-            _ => None,
-        };
-        let kind = match &ending {
-            Some(Ending::Terminal) | None => "terminal",
-            Some(Ending::Interrupted) => "interrupted",
-            Some(Ending::NoLegalMove { .. }) => "no-legal-move",
-            Some(Ending::StepLimit) => "step-limit",
-            Some(Ending::EngineFault { .. }) => "engine-fault",
-            Some(Ending::Forfeit { .. }) => "forfeit",
-            Some(Ending::Void { .. }) => "void",
-        };
-        let result = goals.as_deref().map(|goals| verdict(&titles, goals));
-        let text = match (&ending, result) {
-            (Some(Ending::Terminal) | None, Some(result)) => result,
-            (Some(ending), Some(result)) => format!("{}: {result}", capital(&ending.to_string())),
-            (Some(ending), None) => format!("{}.", capital(&ending.to_string())),
-            (None, None) => "The match is over.".to_owned(),
-        };
-        EndingView {
-            kind: kind.to_owned(),
-            text,
-            winners: goals.as_deref().map(winners).unwrap_or_default(),
-            goals,
-        }
-    }
-
-    fn resignation(&self, role: usize, titles: &[String]) -> EndingView {
-        let game = &self.entry.game;
-        let goals: Vec<Option<u8>> = game
-            .roles()
-            .map(|other| {
-                let (low, high) = game.goal_range(other);
-                let is_out = other.idx() == role;
-                match titles.len() {
-                    _ if is_out => Some(low.value()),
-                    2 => Some(high.value()),
-                    _ => None,
-                }
-            })
-            .collect();
-        let text = match titles {
-            [_, _] => format!("{} resigns; {} wins.", titles[role], titles[1 - role]),
-            _ => format!("{} resigns.", titles[role]),
-        };
-        EndingView {
-            kind: "resigned".to_owned(),
-            text,
-            winners: if titles.len() == 2 {
-                vec![1 - role]
-            } else {
-                Vec::new()
-            },
-            goals: Some(goals),
-        }
-    }
-
-    /// The record of the match so far.
-    pub(crate) fn record(&self) -> MatchRecord {
-        let inner = self.lock();
-        if let Some(record) = &inner.record {
-            return record.clone();
-        }
-        let game = &self.entry.game;
-        let moves: Vec<Vec<String>> = inner
-            .steps
-            .iter()
-            .map(|step| self.entry.texts(&step.joint))
-            .collect();
-        let spaced = |text: &String| {
-            Term::read(text)
-                .map(|term| term.spaced())
-                .unwrap_or_default()
-        };
-        let names: Vec<String> = self.setup.seats.iter().map(SeatSetup::name).collect();
-        let seat = |name: &String| SeatRecord {
-            player: name.clone(),
-            parameters: Default::default(),
-            budget: None,
-            seed: None,
-        };
-        let mut errors = vec![vec![String::new(); names.len()]];
-        errors.extend(inner.steps.iter().map(|step| step.errors.clone()));
-        let times = inner.steps.iter().map(|step| step.at);
-        let course = course(game, &moves);
-        MatchRecord {
-            match_id: format!("web.{}", self.id),
-            start_time: self.started,
-            is_completed: course.is_terminal,
-            is_aborted: inner.resigned.is_some(),
-            goal_values: course.goal_values,
-            states: course.states,
-            moves: moves
-                .iter()
-                .map(|row| row.iter().map(spaced).collect())
-                .collect(),
-            state_times: std::iter::once(self.started).chain(times).collect(),
-            errors,
-            preview_clock: -1.0,
-            start_clock: self.setup.start_clock,
-            play_clock: self.setup.play_clock,
-            is_player_human: self.setup.seats.iter().map(SeatSetup::is_person).collect(),
-            agon: Some(agon_arena::Details {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                game: self.entry.id().to_owned(),
-                rules_hash: rules_hash(&game.rules().to_string()),
-                rules: Some(self.entry.text.clone()),
-                roles: self
-                    .entry
-                    .summary
-                    .roles
-                    .iter()
-                    .map(|role| role.name.clone())
-                    .collect(),
-                seed: self.seed,
-                ending: match course.is_terminal {
-                    true => Ending::Terminal,
-                    false => Ending::Interrupted,
-                },
-                seats: names.iter().map(seat).collect(),
-                faults: Vec::new(),
-                forfeits: Vec::new(),
-                thoughts: inner
-                    .steps
-                    .iter()
-                    .map(|step| step.thoughts.clone())
-                    .collect(),
-            }),
-            player_names_from_host: names,
-            ..MatchRecord::default()
-        }
     }
 
     /// Writes the match to the disk: at once where people play, else from time to time and at the end.

@@ -11,6 +11,7 @@ use agon_games::{Board, Layer};
 use agon_insight::{Term, piece};
 use serde::Serialize;
 
+use crate::floor::floor;
 use crate::layout::Layout;
 
 /// A piece on a cell.
@@ -42,6 +43,8 @@ pub(crate) enum Shape {
     Ring,
     Wall,
     Mark,
+    /// A mark on the floor, under everything else.
+    Floor,
     Text,
 }
 
@@ -81,6 +84,8 @@ pub(crate) struct Scene {
     roles: Vec<String>,
     /// Per fluent of the ground program: what it puts where.
     marks: Vec<Option<Mark>>,
+    /// Marks of cells that are the same in all states.
+    floor: Vec<Piece>,
 }
 
 /// How a fluent is read.
@@ -101,7 +106,9 @@ impl Scene {
             axes: board.map(axes).unwrap_or_default(),
             roles,
             marks: Vec::new(),
+            floor: Vec::new(),
         };
+        scene.floor = floor(game.rules(), &scene.layers, layout);
         scene.make_kinds(game);
         if let Some(grounded) = game.grounded() {
             let program = grounded.program();
@@ -212,7 +219,10 @@ impl Scene {
             }
         }
         marks.sort_by_key(|mark| (self.kinds[mark.kind].layer, mark.cell, mark.kind));
-        let pieces = marks.into_iter().map(|mark| self.piece(mark)).collect();
+        let floor = self.floor.iter().cloned();
+        let pieces = floor
+            .chain(marks.into_iter().map(|mark| self.piece(mark)))
+            .collect();
         let facts = facts.into_iter().map(|(name, rows)| self.facts(name, rows));
         (pieces, facts.collect())
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_engine::{MoveId, RoleId, State};
+use agon_engine::{Game, MoveId, RoleId, State};
 use agon_protocol::http::RemotePlayer;
 use agon_protocol::{Failure, Player, Reply, Request, StopFlag, Term, Thought, WeighedMove};
 use agon_search::{Bot, Decision, Preset};
@@ -16,6 +16,7 @@ use agon_search::{Bot, Decision, Preset};
 use crate::live::News;
 use crate::play::{Match, SeatSetup, Step};
 use crate::queue::NoTurn;
+use crate::service::Service;
 use crate::think::{Effort, SearchReport, Task};
 
 /// How long a seat waits before it looks again.
@@ -85,9 +86,21 @@ pub(crate) fn bot_seed(seed: u64, role: RoleId) -> u64 {
     seed.wrapping_mul(1000).wrapping_add(role.idx() as u64 + 1)
 }
 
-/// A preset within the limits of the server.
-pub(crate) fn preset(player: &str, memory: u32) -> Result<Preset, agon_search::PresetError> {
-    let mut preset = Preset::parse(player)?;
+/// The model of a player that uses what was trained for the game: `agon:model=trained`.
+const TRAINED: &str = "trained";
+
+/// A preset within the limits of the server. No file is read by its name, only the model that the user has of the game.
+pub(crate) fn preset(
+    service: &Service,
+    game: &Game,
+    player: &str,
+) -> Result<Preset, agon_search::PresetError> {
+    let load = |name: &str| match name {
+        TRAINED => (service.hooks.model)(game).ok_or("there is no trained model of this game"),
+        _ => Err("only model=trained or model=none can be used here"),
+    };
+    let mut preset = Preset::parse_with(player, &|name| load(name).map_err(str::to_owned))?;
+    let memory = service.config.tree_megabytes;
     preset.params.memory = preset.params.memory.min(memory);
     preset.params.threads = agon_search::Count::Exactly(1);
     Ok(preset)
@@ -368,7 +381,7 @@ impl BotSeat {
             (inner.steps.len(), news)
         };
         if self.bot.is_none() {
-            let preset = preset(&self.player, service.config.tree_megabytes).ok()?;
+            let preset = preset(service, &of_match.entry.game, &self.player).ok()?;
             let seed = bot_seed(of_match.seed, self.role);
             self.bot = Some(preset.bot(&of_match.entry.game, seed));
         } else {

@@ -224,7 +224,7 @@ impl Service {
             match seat {
                 SeatSetup::Person { name } => shorten(name),
                 SeatSetup::Bot { player } => {
-                    preset(player, self.config.tree_megabytes)
+                    preset(self, &entry.game, player)
                         .map_err(|error| ApiError::bad(error.to_string()))?;
                 }
                 SeatSetup::Remote { url, name } => {

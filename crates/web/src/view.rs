@@ -102,7 +102,8 @@ impl Entry {
         }
     }
 
-    fn goals(&self, machine: &mut dyn Machine) -> Vec<Option<u8>> {
+    /// The goals of all roles in the state of the machine.
+    pub(crate) fn goals(&self, machine: &mut dyn Machine) -> Vec<Option<u8>> {
         let roles = self.game.roles();
         roles
             .map(|role| machine.goal(role).map(Goal::value))

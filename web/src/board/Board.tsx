@@ -55,13 +55,12 @@ export function Board(props: BoardProps) {
   const isPointed = useRef(false);
   const pointedAt = useRef(-Infinity);
   const svg = useRef<SVGSVGElement>(null);
-  const key = moves.map((move) => move.id).join(" ");
-  // A new state begins with nothing picked.
+  // A new state begins with nothing picked. The same state may come again from the server; what is picked then stays.
+  const key = [...moves.map((move) => move.id), ...(last ?? []).map((move) => move.kif)].join(" ");
   useEffect(() => {
     setPicking(nothingPicked);
     setDrag(null);
-    press.current = null;
-  }, [key, props.last]);
+  }, [key]);
   useSlide(svg, geometry, last);
 
   const shown = targets(moves, picking);
@@ -79,9 +78,10 @@ export function Board(props: BoardProps) {
   const onPointerDown = (event: PointerEvent) => {
     isPointed.current = true;
     pointedAt.current = event.timeStamp;
-    if (event.button !== 0 || moves.length === 0) return;
+    if (event.button !== 0) return;
     const cell = cellAt(event);
     if (cell === null) return;
+    // A press counts although the moves come only before its release.
     press.current = { cell, x: event.clientX, y: event.clientY, wasSelected: picking.selected === cell };
     if (shown.sources.has(cell) && picking.selected !== cell && !shown.targets.has(cell)) activate(cell);
   };

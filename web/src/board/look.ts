@@ -69,6 +69,7 @@ export function lookOf(piece: Piece, colors: RoleColor[]): Look {
   const words = piece.name.toLowerCase().split(/[\s_]+/).filter((word) => word !== "");
   const traits = traitsOf(words);
   if (traits) return { as: "traits", traits, paint: paintOf(words.includes("dark") ? "black" : "white") };
+  if (piece.shape === "floor") return { as: "piece", name: "target", paint: firstColor(words) ?? thingPaint("target") };
   const shape = shapes[piece.shape];
   const own = owner ?? firstColor(words);
   if (shape === "wall") return { as: "piece", name: "wall", paint: thingPaint("wall") };

@@ -7,14 +7,11 @@ import { roleColors } from "../board/colors";
 import { pack, unpack } from "../link";
 import { Analysis } from "../parts/Analysis";
 import { ExportMenu } from "../parts/ExportMenu";
-import { History, Stepper, useArrowKeys } from "../parts/History";
+import { useArrowKeys } from "../parts/History";
 import { Icon } from "../parts/Icon";
-import { MoveEntry } from "../parts/MoveEntry";
 import { arrowsOf } from "../parts/SearchPanel";
-import { Stage, type SeatLine } from "../parts/Stage";
-import { Swatch } from "../parts/Swatch";
-import { Tabs } from "../parts/Tabs";
-import { ValueGraph } from "../parts/ValueGraph";
+import type { SeatLine } from "../parts/Stage";
+import { Table } from "../parts/Table";
 import { useLoad } from "../parts/load";
 import { go, href } from "../route";
 import type { Ending, Layout, Move, Report, Role, State, Step } from "../types";
@@ -87,7 +84,6 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
   const [tab, setTab] = useState("moves");
   const [fault, setFault] = useState<string | null>(null);
   const [isPlaying, setPlaying] = useState(false);
-  const [isFlipped, setFlipped] = useState(false);
   const moves = kifs(history.slice(0, step));
   const { state, error } = usePosition(game, moves);
   const isBranch = history !== shown.history;
@@ -172,69 +168,34 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
           {fault ?? error}
         </div>
       )}
-      <Stage
+      <Table
         title={shown.title}
         layout={shown.layout}
         state={state}
         roles={roles}
         colors={colors}
         seats={seatLines(shown, state, chosen, goals)}
+        mine={mine}
         moves={legal}
-        arrows={tab === "search" ? arrowsOf(report) : []}
+        isShared={state.turn.length > 1}
         onMove={(move) => void choose(move)}
-        isFlipped={isFlipped}
-        below={<Stepper step={step} last={history.length} onStep={show} {...(shown.layout.cells.length > 0 ? { onFlip: () => setFlipped(!isFlipped) } : {})} />}
-        side={
-          <>
-            {mine !== null && (
-              <section class="card" aria-label="Try a move">
-                {state.turn.length > 1 && (
-                  <p class="row small">
-                    <Swatch color={colors[mine]!} />
-                    <strong>{titleOf(roles, mine)} chooses</strong>
-                  </p>
-                )}
-                <MoveEntry moves={legal} roleTitle={titleOf(roles, mine)} onMove={(move) => void choose(move)} isBoardPlayable={legal.some((move) => move.to !== null)} />
-              </section>
-            )}
-            <section class="card">
-              <Tabs
-                label="About this position"
-                current={tab}
-                onSelect={setTab}
-                tabs={[
-                  {
-                    id: "moves",
-                    title: "Moves",
-                    body: (
-                      <div class="stack">
-                        <History history={history} colors={colors} step={step} onStep={show} />
-                        <ValueGraph history={history} roles={roles} colors={colors} step={step} onStep={show} />
-                      </div>
-                    ),
-                  },
-                  {
-                    id: "search",
-                    title: "Search",
-                    body: <Analysis game={game} moves={isHere ? moves : null} state={state} roles={roles} colors={colors} onReport={setReport} />,
-                  },
-                  {
-                    id: "more",
-                    title: "Share",
-                    body: (
-                      <ExportMenu
-                        name={`${shown.title}-${step}`}
-                        game={game}
-                        rules={() => Promise.resolve(shown.rules)}
-                        moves={moves}
-                        record={shown.record === null ? null : () => Promise.resolve(shown.record)}
-                      />
-                    ),
-                  },
-                ]}
-              />
-            </section>
-          </>
+        arrows={tab === "search" ? arrowsOf(report) : []}
+        history={history}
+        step={step}
+        last={history.length}
+        onStep={show}
+        tab={tab}
+        onTab={setTab}
+        label="About this position"
+        search={<Analysis game={game} moves={isHere ? moves : null} state={state} roles={roles} colors={colors} onReport={setReport} />}
+        share={
+          <ExportMenu
+            name={`${shown.title}-${step}`}
+            game={game}
+            rules={() => Promise.resolve(shown.rules)}
+            moves={moves}
+            record={shown.record === null ? null : () => Promise.resolve(shown.record)}
+          />
         }
       />
     </div>

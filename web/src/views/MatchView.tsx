@@ -5,13 +5,10 @@ import { api, ApiError, listen, sentence } from "../api";
 import { arrowsOf, SearchPanel } from "../parts/SearchPanel";
 import { Analysis } from "../parts/Analysis";
 import { ExportMenu } from "../parts/ExportMenu";
-import { History, Stepper, useArrowKeys } from "../parts/History";
+import { useArrowKeys } from "../parts/History";
 import { Icon } from "../parts/Icon";
-import { MoveEntry } from "../parts/MoveEntry";
-import { Stage, type SeatLine } from "../parts/Stage";
-import { Swatch } from "../parts/Swatch";
-import { Tabs } from "../parts/Tabs";
-import { ValueGraph } from "../parts/ValueGraph";
+import type { SeatLine } from "../parts/Stage";
+import { Table } from "../parts/Table";
 import { copyText } from "../parts/export";
 import { useLatest } from "../parts/load";
 import { isSoundOn, knock, setSound } from "../parts/sound";
@@ -121,6 +118,8 @@ function useMatch(id: string, token: string): Live {
           },
           seat: (data) => {
             const news = data as Pick<Seat, "role" | "status" | "place">;
+            // An answer that is on its way may be older than these news: it is asked for once more.
+            if (isLoading.current) wanted.current += 1;
             setMatch((old) => old && { ...old, seats: old.seats.map((seat) => (seat.role === news.role ? { ...seat, ...news } : seat)) });
           },
           search: (data) => {
@@ -152,14 +151,15 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   const [hint, setHint] = useState<{ step: number; report: Report; move: Move } | null>(null);
   const [tab, setTab] = useState(match.you.length > 0 ? "moves" : "search");
   const [analysis, setAnalysis] = useState<Report | null>(null);
-  const [isSending, setSending] = useState(false);
-  const [isFlipped, setFlipped] = useState(() => sitsOpposite(match));
+  // While an action of this page is on its way, and until the match shows what it did: its version before and after.
+  const [awaited, setAwaited] = useState<{ from: number; to: number } | null>(null);
   const step = cursor ?? match.state.step;
   const state: State = cursor === null ? match.state : (past ?? match.state);
   const isLive = cursor === null;
-  const last = match.history.length + (match.state.step - match.history.length > 0 ? match.state.step - match.history.length : 0);
-  const mine = activeRole(match);
-  const moves = isLive && mine !== null && !isSending ? (match.state.moves[mine] ?? []) : [];
+  // Versions of a server that has started again are smaller.
+  const isSending = awaited !== null && match.version >= awaited.from && match.version < awaited.to;
+  const mine = isSending ? null : activeRole(match);
+  const moves = isLive && mine !== null ? (match.state.moves[mine] ?? []) : [];
   useEffect(() => {
     if (match.state.step > 0) knock();
     setNote(null);
@@ -171,14 +171,16 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
   );
 
   const act = async (work: () => Promise<unknown>) => {
-    setSending(true);
+    const from = match.version;
+    setAwaited({ from, to: from + 1 });
     try {
-      await work();
+      const answer = (await work()) as { version?: number } | null;
+      setAwaited(answer?.version === undefined ? null : { from, to: answer.version });
       setNote(null);
     } catch (fault) {
+      setAwaited(null);
       setNote({ text: sentence(fault), isBad: true });
     } finally {
-      setSending(false);
       live.reload();
     }
   };
@@ -211,75 +213,40 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
     <div class="page">
       <div class="row between match-head">
         <h1>{match.title}</h1>
-        <Status match={match} mine={mine} isLive={isLive} onLive={() => setCursor(null)} note={note ?? (live.error === null ? null : { text: live.error, isBad: true })} />
+        <Status match={match} mine={mine} isSending={isSending} isLive={isLive} onLive={() => setCursor(null)} note={note ?? (live.error === null ? null : { text: live.error, isBad: true })} />
         <MatchButtons match={match} live={live} act={act} mine={mine} onHint={askHint} step={step} jointMoves={jointMoves} />
       </div>
       <p class="visually-hidden" aria-live="polite">
         {lastText(match)}
       </p>
-      <Stage
+      <Table
         title={match.title}
         layout={match.layout}
         state={state}
         roles={match.roles}
         colors={colors}
         seats={seatLines(match, isLive)}
+        mine={isLive ? mine : null}
         moves={moves}
-        arrows={arrows}
+        isShared={match.you.length > 1}
         onMove={play}
-        isFlipped={isFlipped}
-        below={<Stepper step={step} last={Math.max(last, match.state.step)} onStep={show} {...(match.layout.cells.length > 0 ? { onFlip: () => setFlipped(!isFlipped) } : {})} />}
-        side={
-          <>
-            {isLive && mine !== null && (
-              <section class="card" aria-label="Your move">
-                {match.you.length > 1 && (
-                  <p class="row small">
-                    <Swatch color={colors[mine]!} />
-                    <strong>{titleOf(match.roles, mine)} chooses</strong>
-                  </p>
-                )}
-                <MoveEntry
-                  moves={match.state.moves[mine] ?? []}
-                  roleTitle={titleOf(match.roles, mine)}
-                  onMove={play}
-                  isBoardPlayable={(match.state.moves[mine] ?? []).some((move) => move.to !== null)}
-                />
-              </section>
-            )}
-            <section class="card">
-              <Tabs
-                label="About this match"
-                current={tab}
-                onSelect={setTab}
-                tabs={[
-                  {
-                    id: "moves",
-                    title: "Moves",
-                    body: (
-                      <div class="stack">
-                        <History history={match.history} colors={colors} step={step} onStep={show} />
-                        <ValueGraph history={match.history} roles={match.roles} colors={colors} step={step} onStep={show} />
-                      </div>
-                    ),
-                  },
-                  {
-                    id: "search",
-                    title: "Search",
-                    body: (
-                      <div class="stack">
-                        {isLive && liveReport && <SearchPanel report={liveReport} roles={match.roles} colors={colors} />}
-                        {isLive && !liveReport && match.status === "running" && <p class="muted small">When a player thinks, it is shown here.</p>}
-                        <Analysis game={match.game} moves={jointMoves} state={state} roles={match.roles} colors={colors} onReport={setAnalysis} />
-                      </div>
-                    ),
-                  },
-                  { id: "more", title: "Share", body: <Share match={match} tokens={tokens} live={live} jointMoves={jointMoves} /> },
-                ]}
-              />
-            </section>
-          </>
+        arrows={arrows}
+        isOpposite={sitsOpposite(match)}
+        history={match.history}
+        step={step}
+        last={Math.max(match.history.length, match.state.step)}
+        onStep={show}
+        tab={tab}
+        onTab={setTab}
+        label="About this match"
+        search={
+          <div class="stack">
+            {isLive && liveReport && <SearchPanel report={liveReport} roles={match.roles} colors={colors} />}
+            {isLive && !liveReport && match.status === "running" && <p class="muted small">When a player thinks, it is shown here.</p>}
+            <Analysis game={match.game} moves={jointMoves} state={state} roles={match.roles} colors={colors} onReport={setAnalysis} />
+          </div>
         }
+        share={<Share match={match} tokens={tokens} live={live} jointMoves={jointMoves} />}
       />
     </div>
   );
@@ -374,7 +341,7 @@ function seatLines(match: Match, isLive: boolean): SeatLine[] {
   }));
 }
 
-function Status(props: { match: Match; mine: number | null; isLive: boolean; onLive: () => void; note: Note | null }) {
+function Status(props: { match: Match; mine: number | null; isSending: boolean; isLive: boolean; onLive: () => void; note: Note | null }) {
   const { match, mine } = props;
   const left = useCountdown(match.deadline);
   if (!props.isLive) {
@@ -405,7 +372,9 @@ function Status(props: { match: Match; mine: number | null; isLive: boolean; onL
         ? "Paused."
         : mine !== null
           ? `Your move${match.you.length > 1 ? `, ${titleOf(match.roles, mine)}` : ""}.`
-          : isChosen
+          : props.isSending
+            ? "The move is sent …"
+            : isChosen
             ? "Your choice is made and covered until all have chosen."
             : "Waiting for the others …";
   return (

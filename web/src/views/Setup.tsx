@@ -62,6 +62,9 @@ function Fault({ text }: { text: string }) {
   );
 }
 
+/** The player that uses what `agon train` has learned. */
+const trained = { name: "agon:model=trained", about: "Agon with the model that was trained for this game" };
+
 function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; state: State }) {
   const players = useLoad(api.players, 0);
   const preset = players.data?.default ?? "agon";
@@ -124,11 +127,12 @@ function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; 
           {info.roles.map((role, idx) => (
             <SeatField
               key={role.name}
+              idx={idx}
               role={role.title}
               swatch={<Swatch color={colors[idx]!} />}
               seat={seats[idx]!}
               preset={preset}
-              players={players.data?.players ?? []}
+              players={[...(info.isTrained ? [trained] : []), ...(players.data?.players ?? [])]}
               onChange={(change) => set(idx, change)}
             />
           ))}
@@ -204,6 +208,7 @@ async function startMatch(game: string, seats: SeatChoice[], preset: string, mov
 }
 
 function SeatField(props: {
+  idx: number;
   role: string;
   swatch: preact.JSX.Element;
   seat: SeatChoice;
@@ -212,7 +217,7 @@ function SeatField(props: {
   onChange: (change: Partial<SeatChoice>) => void;
 }) {
   const { seat, onChange } = props;
-  const list = `players-of-${props.role.replace(/\W+/g, "-")}`;
+  const list = `players-of-${props.idx}`;
   return (
     <div class="seat-field">
       <span class="row">

@@ -65,6 +65,38 @@ browserTest("Tic-Tac-Toe against Agon, with undo, hint and a typed move", async 
   await over(page, /./);
 });
 
+browserTest("a click counts as soon as the page says so, also before the server has answered the last one", async (page) => {
+  await page.route("**/api/matches/*/move", async (route) => {
+    const answer = await route.fetch();
+    await new Promise((done) => setTimeout(done, 700));
+    await route.fulfill({ response: answer });
+  });
+  await begin(page, session, "tic_tac_toe", { X: "You", O: "You" });
+  await script(page, [["1 1"], ["1 2"], ["2 2"], ["1 3"], ["3 3"]]);
+  await over(page, /X wins/);
+});
+
+browserTest("what is picked stays picked when the same position comes again", async (page) => {
+  let token = "";
+  page.on("request", (request) => (token = request.headers()["agon-token"] ?? token));
+  await begin(page, session, "chess", { White: "You", Black: "You" });
+  await script(page, [["e 2", "e 4"]]);
+  await untilTurn(page);
+  await click(page, "e 7");
+  const again = page.waitForResponse(/api\/matches\/[0-9a-f]+$/);
+  const body = JSON.stringify({ pace: 1 });
+  const path = `/api/matches/${/match\/([0-9a-f]+)/.exec(page.url())[1]}/control`;
+  const status = await page.evaluate(
+    async ([path, body, token]) => (await fetch(path, { method: "POST", headers: { "Content-Type": "application/json", "Agon-Token": token }, body })).status,
+    [path, body, token],
+  );
+  assert.equal(status, 200);
+  await again;
+  await page.waitForTimeout(100);
+  await click(page, "e 5");
+  await untilStep(page, 2);
+});
+
 browserTest("Connect Four: a click anywhere in a column drops a disc", async (page) => {
   await begin(page, session, "connect_four", { Red: "You", Black: "You" });
   await script(page, [["1 6"], ["2 6"], ["1 6"], ["2 6"], ["1 5"], ["2 6"], ["1 6"]]);

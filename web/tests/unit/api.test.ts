@@ -11,7 +11,7 @@ const part = exactly<Api.Part>({ title: maybe(text), x: number, y: number, width
 const cell = exactly<Api.Cell>({ name: text, part: number, column: number, row: number, x: number, y: number, tone: one(0, 1) });
 const boardKind = one("square", "hex", "boards", "space", "none");
 const layout = exactly<Api.Layout>({ kind: boardKind, width: number, height: number, parts: many(part), cells: many(cell) });
-const shape = one("king", "queen", "rook", "bishop", "knight", "pawn", "man", "crown", "disc", "cross", "ring", "wall", "mark", "text");
+const shape = one("king", "queen", "rook", "bishop", "knight", "pawn", "man", "crown", "disc", "cross", "ring", "wall", "mark", "floor", "text");
 const piece = exactly<Api.Piece>({ cell: number, glyph: text, name: text, title: text, shape, role: maybe(number), layer: number });
 const facts = exactly<Api.Facts>({ name: text, rows: many(many(text)), role: maybe(number) });
 const move = exactly<Api.Move>({ id: number, kif: text, text, from: maybe(number), to: maybe(number), cells: many(number) });
@@ -26,7 +26,7 @@ const summary = {
   roles: many(role), board: boardKind, cells: number, tables: many(text),
 };
 const gameInfo = exactly<Api.GameInfo>({
-  ...summary, layout, start: state, rules: text, engine: one("network", "interpreter"), noBoardReason: maybe(text),
+  ...summary, layout, start: state, rules: text, engine: one("network", "interpreter"), noBoardReason: maybe(text), isTrained: truth,
 });
 const thought = exactly<Api.Thought>({ value: maybe(number), playouts: number, seconds: number, stop: maybe(text) });
 const step = exactly<Api.Step>({ moves: many(made), errors: many(text), thoughts: many(maybe(thought)), at: number });

@@ -127,6 +127,13 @@ fn hooks() -> Hooks {
         check: check::findings_of_text,
         technique: words::technique,
         analyse: analyse::for_page,
+        // A model that cannot be read is none; `agon models` says why.
+        model: |game| {
+            crate::models::find(game)
+                .ok()
+                .flatten()
+                .map(|(_, model)| model)
+        },
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) async fn create(State(service): Shared, Sent(wanted): Sent<Wanted>) -
             ));
         }
         let player = wanted.player.as_deref().unwrap_or(Preset::DEFAULT);
-        let preset = preset(player, service.config.tree_megabytes);
+        let preset = preset(service, &entry.game, player);
         let search = Search {
             preset: preset.map_err(|error| ApiError::bad(error.to_string()))?,
             state: line.end().clone(),

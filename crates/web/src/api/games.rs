@@ -8,6 +8,7 @@ use super::{Answer, Sent, Shared, check_length, heavy_work, work};
 use crate::layout::Layout;
 use crate::library::{Entry, Summary, Upload};
 use crate::scene::Piece;
+use crate::service::Service;
 use crate::view::{MadeMove, StateView};
 
 #[derive(Serialize)]
@@ -36,10 +37,12 @@ pub(crate) struct Info {
     rules: String,
     engine: &'static str,
     no_board_reason: Option<String>,
+    /// Whether a player of this game can use a trained model.
+    is_trained: bool,
 }
 
 impl Info {
-    fn new(entry: &Entry) -> Info {
+    fn new(service: &Service, entry: &Entry) -> Info {
         Info {
             summary: entry.summary.clone(),
             layout: entry.layout.clone(),
@@ -50,6 +53,7 @@ impl Info {
                 None => "interpreter",
             },
             no_board_reason: entry.no_board_reason.clone(),
+            is_trained: (service.hooks.model)(&entry.game).is_some(),
         }
     }
 }
@@ -57,7 +61,7 @@ impl Info {
 pub(crate) async fn info(State(service): Shared, Path(game): Path<String>) -> Answer<Info> {
     work(&service, move |service| {
         let entry = service.library.find(&game)?;
-        Ok(Info::new(&entry))
+        Ok(Info::new(service, &entry))
     })
     .await
 }
@@ -100,7 +104,7 @@ pub(crate) async fn upload(State(service): Shared, Sent(sent): Sent<Uploaded>) -
             metadata: sent.metadata.filter(|text| !text.trim().is_empty()),
         };
         let entry = service.library.upload(&upload)?;
-        Ok(Info::new(&entry))
+        Ok(Info::new(service, &entry))
     })
     .await
 }

@@ -520,7 +520,7 @@ fn search_hint(
     if machine.is_terminal() || machine.legal_moves(role).is_empty() {
         return Err(ApiError::not_now("there is no move to be found here"));
     }
-    let preset = preset(agon_search::Preset::DEFAULT, service.config.tree_megabytes)
+    let preset = preset(service, &entry.game, agon_search::Preset::DEFAULT)
         .map_err(|error| ApiError::internal(error.to_string()))?;
     let stop = StopFlag::new();
     let turn = service

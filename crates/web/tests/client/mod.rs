@@ -85,6 +85,7 @@ pub(crate) const HOOKS: Hooks = Hooks {
     check,
     technique,
     analyse,
+    model: |_| None,
 };
 
 fn new_folder() -> PathBuf {
