@@ -13,7 +13,8 @@ use agon_gdl::{Limits, check, parse};
 use cpu_time::ThreadTime;
 
 /// A megabyte may take this time of a CPU. Quadratic work on a megabyte takes minutes. (Debug builds are slow.)
-const PER_MEGABYTE: Duration = Duration::from_secs(6);
+const PER_MEGABYTE: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 6000 } else { 200 });
 
 fn megabytes() -> usize {
     let number = std::env::var("AGON_MEGABYTES").ok();

@@ -34,6 +34,8 @@ pub(crate) struct Code {
     ends: Vec<u32>,
     literals: Vec<Literal>,
     outputs: Vec<u32>,
+    /// Outputs that may be stored in the row of a given value instead of their own, and that row.
+    homes: Vec<(u32, u32)>,
 }
 
 impl Code {
@@ -55,6 +57,16 @@ impl Code {
     /// Declares a row as an output, needed after the code has run; other rows may never reach memory.
     pub(crate) fn output(&mut self, row: u32) {
         self.outputs.push(row);
+    }
+
+    /// Allows an output to be stored in a given row, whose value is not needed after the code has run.
+    pub(crate) fn home(&mut self, row: u32, home: u32) {
+        self.homes.push((row, home));
+    }
+
+    /// The outputs that may be stored in a given row, and that row.
+    pub(crate) fn homes(&self) -> &[(u32, u32)] {
+        &self.homes
     }
 
     /// Whether there are no gates.
@@ -110,6 +122,7 @@ impl Code {
             ends: self.ends.clone(),
             literals: self.literals.iter().map(literal).collect(),
             outputs: self.outputs.iter().copied().filter_map(number).collect(),
+            homes: Vec::new(),
         };
         (code, rows)
     }

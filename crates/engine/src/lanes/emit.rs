@@ -3,6 +3,8 @@
 //! Straight-line segments alternate with components, the segments that are repeated ([`crate::levels`]). A row that is
 //! computed in one segment and read in another must be written to memory; the others may stay in registers.
 
+use rustc_hash::FxHashSet;
+
 use super::code::{Code, Literal};
 use super::kernel::Kernel;
 use super::layout::{NodeSet, PhaseContext};
@@ -18,6 +20,28 @@ pub(super) fn constant(value: bool) -> Literal {
 pub(super) struct Draft {
     code: Code,
     loops: Option<Vec<(u32, Literal)>>,
+}
+
+impl Draft {
+    /// The rows that the last of some drafts computes, except some; none if it is repeated.
+    pub(super) fn own_rows(drafts: &[Draft], except: &[u32]) -> FxHashSet<u32> {
+        let Some(last) = drafts.last().filter(|last| last.loops.is_none()) else {
+            return FxHashSet::default();
+        };
+        let gates = 0..last.code.n_gates();
+        let mut rows: FxHashSet<u32> = gates.map(|gate| last.code.target(gate)).collect();
+        for row in except {
+            rows.remove(row);
+        }
+        rows
+    }
+
+    /// Allows a row of the last draft to be stored in the row of a base.
+    pub(super) fn settle(drafts: &mut [Draft], row: u32, base: u32) {
+        if let Some(last) = drafts.last_mut() {
+            last.code.home(row, base);
+        }
+    }
 }
 
 /// Assigns rows to gates, in evaluation order.

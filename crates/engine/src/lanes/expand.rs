@@ -291,11 +291,6 @@ impl Workbench {
                 base as usize * n_words,
             );
         }
-        for &(base, from) in &phase.step.complement {
-            for word in 0..n_words {
-                words[base as usize * n_words + word] = !words[from as usize * n_words + word];
-            }
-        }
     }
 
     pub(super) fn run(&mut self, program: &LanesProgram, segments: &[Segment]) {

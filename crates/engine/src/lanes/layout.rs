@@ -143,16 +143,13 @@ impl PhaseContext<'_> {
             .zip(&play)
             .map(|(&next, &play)| next && !play)
             .collect();
-        drafts.append(&mut emitter.emit(&rest));
-        let step = self.successors(&mut emitter, &mut drafts);
-        read.extend(
-            step.plain
-                .iter()
-                .chain(&step.complement)
-                .map(|&(_, from)| from),
-        );
+        let mut next_drafts = emitter.emit(&rest);
+        let mut step = self.successors(&mut emitter, &mut next_drafts, &read);
+        drafts.append(&mut next_drafts);
+        read.extend(step.plain.iter().map(|&(_, from)| from));
         let mut segments = finish(drafts, &read, self.options);
         let next = segments.split_off(n_play);
+        step.settle(&next);
         let end = emitter.next_row;
         let phase = Phase {
             play: segments,
@@ -382,23 +379,39 @@ impl PhaseContext<'_> {
         }
     }
 
-    /// Where each base gets its next value. A base that takes the value of another base gets it through an extra row,
-    /// because bases are overwritten one after the other.
-    fn successors(&self, emitter: &mut Emitter<'_>, drafts: &mut Vec<Draft>) -> Successors {
-        let first_other = FIRST_BASE + self.bases.len() as u32;
+    /// Where each base gets its next value: from a row of the last segment, which is stored in the row of the base if
+    /// that is not read afterwards. `read` are the rows that are needed for other reasons.
+    fn successors(
+        &self,
+        emitter: &mut Emitter<'_>,
+        drafts: &mut Vec<Draft>,
+        read: &[u32],
+    ) -> Successors {
         let mut step = Successors::default();
-        for &base in self.bases {
+        let changing = |base: &&u32| {
+            let row = self.base_rows[**base as usize];
+            emitter.literal(self.network.next[**base as usize]) != Literal::new(row, false)
+        };
+        let changing: Vec<u32> = self.bases.iter().filter(changing).copied().collect();
+        let is_changing = |base: &u32| changing.binary_search(base).is_ok();
+        let same = self.bases.iter().filter(|base| !is_changing(base));
+        step.same
+            .extend(same.map(|&base| self.base_rows[base as usize]));
+        let mut free = Draft::own_rows(drafts, read);
+        for base in changing {
             let row = self.base_rows[base as usize];
-            let from = emitter.literal(self.network.next[base as usize]);
-            let is_other_base =
-                (FIRST_BASE..first_other).contains(&from.row()) && from.row() != row;
-            match (from.row(), from.is_complement()) {
-                (ONES, true) => step.plain.push((row, ZERO)),
-                _ if is_other_base => step.plain.push((row, emitter.copy(from, drafts))),
-                (other, false) if other == row => step.same.push(row),
-                (other, false) => step.plain.push((row, other)),
-                (other, true) => step.complement.push((row, other)),
-            }
+            let from = match emitter.literal(self.network.next[base as usize]) {
+                literal if literal == constant(false) => Literal::new(ZERO, false),
+                literal => literal,
+            };
+            let is_own = !from.is_complement() && free.remove(&from.row());
+            let from = if is_own {
+                from.row()
+            } else {
+                emitter.copy(from, drafts)
+            };
+            step.plain.push((row, from));
+            Draft::settle(drafts, from, row);
         }
         step
     }

@@ -101,9 +101,27 @@ pub(super) struct Phase {
 #[derive(Default)]
 pub(super) struct Successors {
     pub(super) plain: Vec<(u32, u32)>,
-    pub(super) complement: Vec<(u32, u32)>,
-    /// Bases that do not change.
+    /// Bases that do not change, or that the code has set.
     pub(super) same: Vec<u32>,
+}
+
+impl Successors {
+    /// Leaves out the copies to bases that the last segment sets itself.
+    pub(super) fn settle(&mut self, segments: &[Segment]) {
+        let Some(Segment::Straight(kernel)) = segments.last() else {
+            return;
+        };
+        let mut settled = kernel.settled().to_vec();
+        settled.sort_unstable();
+        let is_settled = |from: &u32| settled.binary_search(from).is_ok();
+        let (set, copied) = std::mem::take(&mut self.plain)
+            .into_iter()
+            .partition(|(_, from)| is_settled(from));
+        self.plain = copied;
+        let set: Vec<(u32, u32)> = set;
+        self.same.extend(set.into_iter().map(|(base, _)| base));
+        self.same.sort_unstable();
+    }
 }
 
 /// The possible moves of a role in a phase.

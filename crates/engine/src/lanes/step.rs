@@ -675,11 +675,6 @@ unsafe fn refill<V: Vector>(
                     V::load(row_ptr::<V>(rows, from as usize))
                         .store(row_ptr::<V>(rows, base as usize));
                 }
-                for &(base, from) in &played.step.complement {
-                    V::load(row_ptr::<V>(rows, from as usize))
-                        .not()
-                        .store(row_ptr::<V>(rows, base as usize));
-                }
             }
             return;
         };
@@ -689,15 +684,6 @@ unsafe fn refill<V: Vector>(
             Some(played) => {
                 for &(base, from) in &played.step.plain {
                     blend(rows, stage, base, taken, get(rows, from as usize));
-                }
-                for &(base, from) in &played.step.complement {
-                    blend(
-                        rows,
-                        stage,
-                        base,
-                        taken,
-                        get::<V>(rows, from as usize).not(),
-                    );
                 }
                 for &base in &played.step.same {
                     blend(rows, stage, base, taken, get(rows, base as usize));

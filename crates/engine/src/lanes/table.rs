@@ -13,7 +13,7 @@
 )]
 
 use super::kernel::Simd;
-use super::kernel::forms::{Form, Forms, NONE};
+use super::kernel::forms::{Form, Forms, NONE, Times};
 use super::kernel::schedule::Schedule;
 use super::vector::Vector;
 use super::words::Words;
@@ -54,8 +54,14 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Builds a table for rows of `n_words` words.
-    pub(super) fn new(forms: &Forms, schedule: &Schedule, n_words: usize) -> Table {
+    /// Builds a table for rows of `n_words` words. Outputs may take the place of other rows (see [`Forms::settle`]);
+    /// those that do are returned.
+    pub(super) fn new(
+        forms: &mut Forms,
+        schedule: &Schedule,
+        n_words: usize,
+        homes: &[(u32, u32)],
+    ) -> (Table, Vec<u32>) {
         let row_bytes = n_words as u32 * 8;
         let n_bytes = forms.n_rows_in_memory() as u64 * u64::from(row_bytes);
         assert!(
@@ -64,7 +70,9 @@ impl Table {
         );
         let (runs, order) = gather(forms, schedule, WINDOW);
         let slots = slots(forms, &order);
-        let offset = |row: u32| forms.in_memory[slots[row as usize] as usize] * row_bytes;
+        let settled = forms.settle(homes, &times(forms, &order));
+        let forms = &*forms;
+        let offset = |row: u32| forms.home[slots[row as usize] as usize] * row_bytes;
         let mut offsets = Vec::with_capacity(forms.n_reads() + forms.gates.len());
         for &gate in &order {
             let form = &forms.gates[gate as usize];
@@ -75,7 +83,7 @@ impl Table {
             }
             offsets.extend(forms.rows(form).iter().map(|&row| offset(row)));
         }
-        Table { runs, offsets }
+        (Table { runs, offsets }, settled)
     }
 
     /// Evaluates all gates.
@@ -262,6 +270,19 @@ impl Gathering<'_> {
         let most = shapes.max_by_key(|&shape| self.ready[shape].len())?;
         (!self.ready[most].is_empty()).then_some(most)
     }
+}
+
+/// The places in the order at which rows are read last and gates are complete.
+fn times(forms: &Forms, order: &[u32]) -> Times {
+    let mut times = Times::new(forms.gate_of.len());
+    for (idx, &gate) in order.iter().enumerate() {
+        let form = &forms.gates[gate as usize];
+        for &row in forms.rows(form) {
+            times.last_read[row as usize] = idx as u32;
+        }
+        times.complete[form.target as usize] = idx as u32;
+    }
+    times
 }
 
 /// Per row: the row where its value is stored.

@@ -46,7 +46,9 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
         return Vec::new();
     }
     let role_like = role_variables(rule);
-    let elsewhere = Mentions::new(rule);
+    let unbound = unsafe_uses.uses.iter().map(|unsafe_use| unsafe_use.name);
+    let unbound = unbound.filter(|name| !role_like.contains(name));
+    let mentions = Mentions::new(rule, unbound.take(Diagnostics::MOST));
     let mut ranging = Vec::new();
     for unsafe_use in &unsafe_uses.uses {
         let is_role = role_like.contains(&unsafe_use.name);
@@ -61,7 +63,7 @@ fn check_rule(outline: &Outline<'_>, rule: &Rule, findings: &mut Diagnostics) ->
         match (findings.wants(severity), is_role) {
             (false, _) => findings.leave_out(severity),
             (true, true) => findings.push(role_finding(outline, rule, unsafe_use)),
-            (true, false) => findings.push(unsafe_finding(outline, rule, unsafe_use, &elsewhere)),
+            (true, false) => findings.push(unsafe_finding(outline, rule, unsafe_use, &mentions)),
         }
     }
     ranging
@@ -213,34 +215,18 @@ fn bind_role(outline: &Outline<'_>, rule: &Rule, variable: SymbolId) -> Edit {
 fn with_replacements(
     finding: Diagnostic,
     outline: &Outline<'_>,
-    rule: &Rule,
+    mentions: &Mentions,
     unbound: SymbolId,
 ) -> Diagnostic {
     const MOST: usize = 3;
     let text = |symbol: SymbolId| outline.symbols.name(symbol);
-    let mut bound: Vec<SymbolId> = Vec::new();
-    let mut places: Vec<Span> = Vec::new();
-    let mut meet = |name, span| {
-        if name == unbound {
-            places.push(span);
-        }
-    };
-    rule.head.for_each_variable(&mut meet);
-    for literal in &rule.body {
-        literal.for_each_term(&mut |term| term.for_each_variable(&mut meet));
-        literal.for_each_atom(&mut |atom, negated| {
-            atom.for_each_variable(&mut |name, _| {
-                if !negated && name != unbound && !bound.contains(&name) && bound.len() < 50 {
-                    bound.push(name);
-                }
-            });
-        });
-    }
+    let places = mentions.places.get(&unbound).into_iter().flatten();
+    let mut bound = mentions.bound.clone();
     bound.sort_by_key(|&name| strsim::damerau_levenshtein(text(name), text(unbound)));
     let old = outline.name(unbound);
     bound.truncate(MOST);
     bound.into_iter().fold(finding, |finding, name| {
-        let edits = places.iter().map(|&span| outline.rename(span, text(name)));
+        let edits = places.clone().map(|&span| outline.rename(span, text(name)));
         let title = format!("Replace `{old}` with `{}`", outline.name(name));
         finding.fix(title, edits.collect())
     })
@@ -284,7 +270,7 @@ fn unsafe_finding(
     match mentions.elsewhere(unsafe_use.name) {
         // It is bound in places; another name would change them too.
         Elsewhere::SomeAlternatives => finding,
-        _ => with_replacements(finding, outline, rule, unsafe_use.name),
+        _ => with_replacements(finding, outline, mentions, unsafe_use.name),
     }
 }
 
@@ -294,31 +280,55 @@ enum Elsewhere {
     SomeAlternatives,
 }
 
-/// The variables of a body.
+/// The variables of a rule. Collected once for all findings of the rule, of which there may be a thousand.
 #[derive(Default)]
 struct Mentions {
-    /// In positive atoms.
+    /// In positive atoms of the body.
     positive: Variables,
-    /// Anywhere.
+    /// The first of these.
+    bound: Vec<SymbolId>,
+    /// Anywhere in the body.
     all: Variables,
+    /// All places of some variables that are not bound, in the head and in the body.
+    places: FxHashMap<SymbolId, Vec<Span>>,
 }
 
 impl Mentions {
-    fn new(rule: &Rule) -> Mentions {
-        let mut mentions = Mentions::default();
+    /// Maximum number of bound variables that are compared with an unbound one.
+    const MOST_BOUND: usize = 50;
+
+    fn new(rule: &Rule, unbound: impl Iterator<Item = SymbolId>) -> Mentions {
+        let mut mentions = Mentions {
+            places: unbound.map(|name| (name, Vec::new())).collect(),
+            ..Mentions::default()
+        };
+        rule.head
+            .for_each_variable(&mut |name, span| mentions.place(name, span));
         for literal in &rule.body {
             literal.for_each_atom(&mut |atom, negated| {
                 atom.for_each_variable(&mut |name, _| {
-                    if !negated {
-                        mentions.positive.insert(name);
+                    if !negated
+                        && mentions.positive.insert(name)
+                        && mentions.bound.len() < Mentions::MOST_BOUND
+                    {
+                        mentions.bound.push(name);
                     }
                 });
             });
             literal.for_each_term(&mut |term| {
-                term.for_each_variable(&mut |name, _| _ = mentions.all.insert(name));
+                term.for_each_variable(&mut |name, span| {
+                    mentions.all.insert(name);
+                    mentions.place(name, span);
+                });
             });
         }
         mentions
+    }
+
+    fn place(&mut self, name: SymbolId, span: Span) {
+        if let Some(places) = self.places.get_mut(&name) {
+            places.push(span);
+        }
     }
 
     /// How the body uses a variable that it does not bind.

@@ -25,6 +25,22 @@ pub(crate) struct Form {
     pub(crate) is_output: bool,
 }
 
+/// When rows are read and gates are complete, in the order of an evaluation.
+pub(crate) struct Times {
+    /// Per row.
+    pub(crate) last_read: Vec<u32>,
+    pub(crate) complete: Vec<u32>,
+}
+
+impl Times {
+    pub(crate) fn new(n_rows: usize) -> Times {
+        Times {
+            last_read: vec![0; n_rows],
+            complete: vec![0; n_rows],
+        }
+    }
+}
+
 /// All gates that outputs need, in an order in which every row is computed before it is read.
 pub(crate) struct Forms {
     pub(crate) gates: Vec<Form>,
@@ -33,6 +49,8 @@ pub(crate) struct Forms {
     pub(crate) gate_of: Vec<u32>,
     /// Per row: its number in memory. Forms may renumber rows, in the same order.
     pub(crate) in_memory: Vec<u32>,
+    /// Per row: where its value is stored if it is an output: its own place, or the place of a given row.
+    pub(crate) home: Vec<u32>,
 }
 
 impl Forms {
@@ -53,6 +71,7 @@ impl Forms {
             gates: Vec::with_capacity(code.n_gates()),
             rows: Vec::with_capacity(resolved.literals.len()),
             gate_of: vec![NONE; code.n_rows()],
+            home: in_memory.clone(),
             in_memory,
         };
         // Rows that store the complement of their gate.
@@ -114,6 +133,31 @@ impl Forms {
     /// Number of rows in memory: one more than the highest that occurs.
     pub(crate) fn n_rows_in_memory(&self) -> usize {
         self.in_memory.last().map_or(0, |&row| row as usize + 1)
+    }
+
+    /// Lets outputs take the place of a given row where the last read of that row, in this order, is not after the
+    /// output is complete. Returns the outputs, by their numbers in memory.
+    pub(crate) fn settle(&mut self, homes: &[(u32, u32)], times: &Times) -> Vec<u32> {
+        self.home.clone_from(&self.in_memory);
+        let mut settled = Vec::new();
+        for &(row, home) in homes {
+            let Ok(idx) = self.in_memory.binary_search(&row) else {
+                continue;
+            };
+            let is_output = match self.gate_of[idx] {
+                NONE => false,
+                gate => self.gates[gate as usize].is_output,
+            };
+            let last_read = match self.in_memory.binary_search(&home) {
+                Ok(given) => times.last_read[given],
+                Err(_) => 0,
+            };
+            if is_output && last_read <= times.complete[idx] {
+                self.home[idx] = home;
+                settled.push(row);
+            }
+        }
+        settled
     }
 
     /// Number of rows that gates read, counted once per gate.

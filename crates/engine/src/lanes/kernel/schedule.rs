@@ -6,7 +6,7 @@
 //!
 //! - Sethi and Ullman 1970, The generation of optimal code for arithmetic expressions (which child comes first)
 
-use super::forms::{Forms, NONE};
+use super::forms::{Forms, NONE, Times};
 
 /// One step: folds some rows into the value of a gate.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,21 @@ impl Schedule {
     /// The reads of all steps, concatenated.
     pub(crate) fn reads(&self) -> &[Read] {
         &self.reads
+    }
+
+    /// The steps at which rows are read last and gates are complete.
+    pub(crate) fn times(&self, forms: &Forms) -> Times {
+        let mut times = Times::new(forms.gate_of.len());
+        for (idx, step) in self.steps.iter().enumerate() {
+            for read in &self.reads[self.range(idx)] {
+                times.last_read[read.row() as usize] = idx as u32;
+            }
+            if step.is_last {
+                let target = forms.gates[step.gate as usize].target;
+                times.complete[target as usize] = idx as u32;
+            }
+        }
+        times
     }
 
     /// The gates in the order in which they are completed.

@@ -186,7 +186,7 @@ impl<'a> Allocation<'a> {
 
     /// Stores an output in its row.
     pub(super) fn store_output(&mut self, register: Register, row: u32) {
-        let slot = self.forms.in_memory[row as usize];
+        let slot = self.forms.home[row as usize];
         self.assembler.store(register, slot);
         self.slot_of[row as usize] = slot;
     }
