@@ -24,7 +24,7 @@ struct Series {
 const SEED: u64 = 1;
 
 /// All searches. Every preset is here, so that every bot and every technique is.
-fn series() -> [Series; 3] {
+fn series() -> [Series; 4] {
     let presets = PRESETS.iter().map(|preset| preset.name.to_owned());
     let alone = |player: &&str| (*player).to_owned();
     [
@@ -63,6 +63,13 @@ fn series() -> [Series; 3] {
             playouts: 2000,
             steps: 2,
         },
+        // Networks that come with the program, in every way of use.
+        Series {
+            games: &["breakthrough", "othello"],
+            players: NETWORKS.iter().map(alone).collect(),
+            playouts: 2000,
+            steps: 2,
+        },
     ]
 }
 
@@ -75,10 +82,17 @@ const EXTRA: &[&str] = &[
     "agon:batch=1",
 ];
 const BATCHES: &[&str] = &[
-    "agon",
+    "agon:model=none",
     "agon:puct=0",
     "cadia-2007:batch=64",
     "cadia-2012:batch=64",
+];
+
+const NETWORKS: &[&str] = &[
+    "agon",
+    "agon:network=prior",
+    "agon:network=mix",
+    "agon:model=none",
 ];
 
 /// The number.
