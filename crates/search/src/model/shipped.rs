@@ -22,11 +22,13 @@ const FILES: &[&[u8]] = files![
     "breakthrough_small",
     "breakthrough_suicide",
     "checkers",
+    "checkers_small",
     "chinese_checkers_2",
     "knightthrough",
-    "nine_mens_morris",
+    "mancala_kalah",
     "othello",
     "othello_6x6",
+    "sheep_and_wolf",
 ];
 
 /// All models that come with the program.
