@@ -25,7 +25,11 @@ const SEED: u64 = 1;
 
 /// All searches. Every preset is here, so that every bot and every technique is.
 fn series() -> [Series; 4] {
-    let presets = PRESETS.iter().map(|preset| preset.name.to_owned());
+    // Networks have a series of their own, so that a new model of a small game does not change the number.
+    let presets = PRESETS.iter().map(|preset| match preset.name {
+        Preset::DEFAULT => format!("{}:model=none", preset.name),
+        name => name.to_owned(),
+    });
     let alone = |player: &&str| (*player).to_owned();
     [
         // Turn-taking and simultaneous games, with one, two and three roles, and goals of all values.
