@@ -26,6 +26,7 @@ const FILES: &[&[u8]] = files![
     "chinese_checkers_2",
     "knightthrough",
     "mancala_kalah",
+    "nine_mens_morris",
     "othello",
     "othello_6x6",
     "sheep_and_wolf",
