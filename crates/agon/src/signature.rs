@@ -24,8 +24,12 @@ struct Series {
 const SEED: u64 = 1;
 
 /// All searches. Every preset is here, so that every bot and every technique is.
-fn series() -> [Series; 3] {
-    let presets = PRESETS.iter().map(|preset| preset.name.to_owned());
+fn series() -> [Series; 4] {
+    // Networks have a series of their own, so that a new model of a small game does not change the number.
+    let presets = PRESETS.iter().map(|preset| match preset.name {
+        Preset::DEFAULT => format!("{}:model=none", preset.name),
+        name => name.to_owned(),
+    });
     let alone = |player: &&str| (*player).to_owned();
     [
         // Turn-taking and simultaneous games, with one, two and three roles, and goals of all values.
@@ -63,6 +67,13 @@ fn series() -> [Series; 3] {
             playouts: 2000,
             steps: 2,
         },
+        // Networks that come with the program, in every way of use.
+        Series {
+            games: &["breakthrough", "othello"],
+            players: NETWORKS.iter().map(alone).collect(),
+            playouts: 2000,
+            steps: 2,
+        },
     ]
 }
 
@@ -75,10 +86,17 @@ const EXTRA: &[&str] = &[
     "agon:batch=1",
 ];
 const BATCHES: &[&str] = &[
-    "agon",
+    "agon:model=none",
     "agon:puct=0",
     "cadia-2007:batch=64",
     "cadia-2012:batch=64",
+];
+
+const NETWORKS: &[&str] = &[
+    "agon",
+    "agon:network=prior",
+    "agon:network=mix",
+    "agon:model=none",
 ];
 
 /// The number.

@@ -3,8 +3,8 @@
 use agon_engine::RoleId;
 use agon_search::{
     ContestAccount, CutoffAccount, CutoffVerdict, DecisiveAccount, EvaluationAccount, FastAccount,
-    FeatureKind, FeatureWeight, HeuristicAccount, NoLanes, RaveAccount, RaveKind, SolverAccount,
-    SweepAccount, TechniqueAccount, TreeAccount,
+    FeatureKind, FeatureWeight, HeuristicAccount, NetworkAccount, NetworkOrigin, NetworkUse,
+    NoLanes, RaveAccount, RaveKind, SolverAccount, SweepAccount, TechniqueAccount, TreeAccount,
 };
 
 /// How many of the best cells of a role are named.
@@ -28,7 +28,7 @@ pub(crate) fn technique(
         TechniqueAccount::Puct {
             exploration,
             is_ready: true,
-        } => format!("the playout policy leads, c is {exploration}"),
+        } => format!("the policy leads, c is {exploration}"),
         TechniqueAccount::Puct { .. } => "off: there is no playout policy yet".to_owned(),
         TechniqueAccount::Cutoff(account) => cutoff(account),
         TechniqueAccount::Urgency { is_used: true } => {
@@ -40,6 +40,7 @@ pub(crate) fn technique(
         TechniqueAccount::Sweep(account) => sweep(account),
         TechniqueAccount::Evaluation(account) => evaluation(account),
         TechniqueAccount::Contest(account) => contest(account),
+        TechniqueAccount::Network(account) => network(account),
     }
 }
 
@@ -53,7 +54,8 @@ pub(crate) fn trims(tree: &TreeAccount) -> Option<String> {
 
 /// A number and its noun.
 fn plural(n: u64, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+    let ending = if noun.ends_with("ch") { "es" } else { "s" };
+    format!("{n} {noun}{}", if n == 1 { "" } else { ending })
 }
 
 fn fast(fast: &FastAccount, role_name: &dyn Fn(RoleId) -> String) -> String {
@@ -212,6 +214,42 @@ fn contest(contest: &ContestAccount) -> String {
             .map(|(preset, score)| format!(" {preset} {score:.0}"))
             .collect();
         words.push_str(&format!("; part {}:{}", idx + 1, scores.concat()));
+    }
+    words
+}
+
+/// How a network is used, as parameters say it.
+pub(crate) fn network_use(usage: NetworkUse) -> &'static str {
+    match usage {
+        NetworkUse::Auto => "auto",
+        NetworkUse::Alone => "alone",
+        NetworkUse::Prior => "prior",
+        NetworkUse::Mix => "mix",
+        NetworkUse::None => "none",
+    }
+}
+
+/// Which network plays, where it comes from, and why.
+pub(crate) fn network(account: &NetworkAccount) -> String {
+    let positions = account.positions;
+    let positions = positions.map_or_else(String::new, |n| format!(", {n} positions of self-play"));
+    let origin = match account.origin {
+        NetworkOrigin::Shipped => "comes with agon".to_owned(),
+        NetworkOrigin::Given => "from a model file".to_owned(),
+        NetworkOrigin::StartClock { seconds } => {
+            format!("learned on the start clock in {seconds:.0} s")
+        }
+    };
+    let usage = match account.usage {
+        NetworkUse::None => "off, playouts are better",
+        NetworkUse::Auto | NetworkUse::Alone => "values and priors, no playouts",
+        NetworkUse::Prior => "priors, with playouts",
+        NetworkUse::Mix => "priors, values mixed with playouts",
+    };
+    let mut words = format!("{usage}; {origin}{positions}");
+    for one in &account.contest {
+        let (name, matches) = (network_use(one.usage), plural(one.matches.into(), "match"));
+        words.push_str(&format!("; {name} {:.0} % of {matches}", one.score));
     }
     words
 }

@@ -163,9 +163,9 @@ fn fast_finds_pieces_and_cells_as_the_paper_reports() {
 fn our_player_learns_places_only_where_playouts_see_no_wins() {
     let off = "off: there is one type of piece";
     for (player, game, words) in [
-        ("agon", "othello_6x6", "36 cells: black: "),
+        ("agon:model=none", "othello_6x6", "36 cells: black: "),
         ("agon:batch=1", "othello_6x6", "36 cells: black: "),
-        ("agon", "breakthrough_small", off),
+        ("agon:model=none", "breakthrough_small", off),
         ("agon:batch=1", "breakthrough_small", off),
         ("agon:decisive=false", "breakthrough_small", "36 cells: "),
         ("agon:fast=all", "breakthrough_small", "36 cells: "),

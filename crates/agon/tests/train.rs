@@ -141,16 +141,20 @@ fn a_training_that_was_killed_goes_on() {
         "0.1",
     ];
     let _ = fs::remove_file(&checkpoint);
-    let mut child = command(&args)
-        .stderr(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("the binary runs");
-    while !checkpoint.exists() {
-        thread::sleep(Duration::from_millis(20));
+    // Whenever it is killed, what was written last is whole, and the next one goes on from there.
+    for round in 0..6_u64 {
+        let mut child = command(&args)
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the binary runs");
+        while !checkpoint.exists() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(Duration::from_millis(round * 67 % 200));
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
     }
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
     let output = agon(&[
         "train",
         "tic_tac_toe",
@@ -211,6 +215,40 @@ fn the_folder_lists_models_and_what_they_think() {
     let output = agon(&["train", "nim", "--report", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(report["roles"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn what_comes_with_the_program_is_listed_and_used() {
+    let output = agon(&["models", "--json"]);
+    let listed = text(&output.stdout);
+    let models = listed.lines().map(|line| serde_json::from_str(line));
+    let models: Vec<Value> = models.map(|model| model.expect("JSON")).collect();
+    let shipped: Vec<&Value> = models
+        .iter()
+        .filter(|model| model["origin"] == "shipped")
+        .collect();
+    let breakthrough = shipped.iter().find(|model| model["game"] == "breakthrough");
+    let breakthrough = breakthrough.expect("it comes with the program");
+    assert!(breakthrough["file"].is_null() && breakthrough["record"]["seed"] == "1");
+    let network = |player: &str| {
+        let search = ["search", "breakthrough", "--player", player];
+        let limits = ["--playouts", "300", "--seed", "1", "--json"];
+        let output = agon(&[&search[..], &limits[..]].concat());
+        let found: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+        (
+            found["best"].clone(),
+            found["techniques"]["network"].clone(),
+        )
+    };
+    let (best, with) = network("agon");
+    assert_eq!(
+        (&with["origin"], &with["use"]),
+        (&"shipped".into(), &"alone".into()),
+        "{with}"
+    );
+    assert_eq!(network("agon").0, best, "a seed gives the same again");
+    assert!(network("agon:model=none").1.is_null());
+    assert!(network("cadia-2012").1.is_null());
 }
 
 #[test]

@@ -31,14 +31,17 @@ pub struct Labels {
 /// A number that games share if they are the same but for names and order.
 #[must_use]
 pub fn key(game: &Game) -> Option<u64> {
-    let program = game.grounded()?.program();
+    Some(game.grounded()?.rules_key(key_of_program))
+}
+
+fn key_of_program(program: &GroundProgram) -> u64 {
     let mut colours = Colours::new(program);
     colours.refine();
     let own = &colours.all[..colours.n_own];
     let sum = own
         .iter()
         .fold(0_u64, |sum, &own| sum.wrapping_add(mix(own)));
-    Some(mix(sum ^ colours.n_own as u64))
+    mix(sum ^ colours.n_own as u64)
 }
 
 /// Labels of all fluents and moves, each its own; `None` if there are too many alike.

@@ -23,6 +23,8 @@ pub struct Grounded {
     /// The layout for lanes, made on first use.
     lanes: OnceLock<Arc<LanesProgram>>,
     decisive: OnceLock<Option<Decisive>>,
+    /// The key of the rules (`canonical`), computed on first use.
+    rules_key: OnceLock<u64>,
 }
 
 impl Grounded {
@@ -65,6 +67,7 @@ impl Grounded {
             program,
             lanes: OnceLock::new(),
             decisive: OnceLock::new(),
+            rules_key: OnceLock::new(),
         })
     }
 
@@ -72,6 +75,11 @@ impl Grounded {
     #[must_use]
     pub fn program(&self) -> &GroundProgram {
         &self.program
+    }
+
+    /// The key of the rules, computed once.
+    pub(crate) fn rules_key(&self, compute: impl FnOnce(&GroundProgram) -> u64) -> u64 {
+        *self.rules_key.get_or_init(|| compute(&self.program))
     }
 
     /// The networks, one per phase, and the effect of each optimiser pass.

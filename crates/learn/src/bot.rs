@@ -4,7 +4,7 @@
 //! short matches against the player without it, alone and mixed with playouts, at equal time. The way that clearly won the last of these contests
 //! plays the match; without a clear winner, and with a short start clock, the player without a network does.
 //!
-//! In: a game, the parameters of the player. Out: decisions.
+//! In: a game, the parameters of the player. Out: decisions, and an account of what was learned and decided.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use agon_engine::{Game, JointMove, RoleId, State};
 use agon_search::model::Network;
 use agon_search::{
-    Account, Bot, Count, Decision, Limits, NetworkUse, Params, Report, StopReason, UctBot,
+    Account, Bot, Count, Decision, Limits, NetworkAccount, NetworkOrigin, NetworkScore, NetworkUse,
+    Params, Report, StopReason, TechniqueAccount, UctBot,
 };
 
 use crate::contest::{Entrant, Score, Terms, compete};
@@ -47,6 +48,29 @@ pub struct Learned {
     pub chosen: Option<NetworkUse>,
 }
 
+impl Learned {
+    /// What was decided and why, as bots tell it.
+    #[must_use]
+    pub fn account(&self) -> NetworkAccount {
+        let score = |&(usage, score): &(NetworkUse, Score)| NetworkScore {
+            usage,
+            matches: score.matches,
+            score: 100.0 * score.mean(),
+        };
+        NetworkAccount {
+            usage: self.chosen.unwrap_or(NetworkUse::None),
+            origin: NetworkOrigin::StartClock {
+                seconds: self.seconds,
+            },
+            positions: Some(self.positions),
+            contest: self.scores.iter().map(score).collect(),
+        }
+    }
+}
+
+/// Hears what was decided when the match begins.
+pub type Told = Box<dyn FnMut(&NetworkAccount) + Send>;
+
 /// A bot that learns first.
 pub struct LearningBot {
     game: Arc<Game>,
@@ -59,19 +83,16 @@ pub struct LearningBot {
     network: Option<Arc<Network>>,
     has_begun: bool,
     learned: Learned,
+    told: Option<Told>,
 }
 
 impl LearningBot {
     /// A bot for a game. A game that gets no network is played without one.
     #[must_use]
     pub fn new(game: &Arc<Game>, params: &Params, seed: u64) -> LearningBot {
-        let n_threads = match params.threads {
-            Count::Exactly(n) => n as usize,
-            Count::Auto => thread::available_parallelism().map_or(1, usize::from),
-        };
         let options = Options::new(game).ok();
         let training =
-            options.and_then(|options| Training::new(game, &options, n_threads, seed).ok());
+            options.and_then(|options| Training::new(game, &options, n_threads(params), seed).ok());
         LearningBot {
             game: Arc::clone(game),
             base: Box::new(UctBot::new(game, params, seed)),
@@ -82,7 +103,15 @@ impl LearningBot {
             network: None,
             has_begun: false,
             learned: Learned::default(),
+            told: None,
         }
+    }
+
+    /// The same, which tells what was decided when the match begins.
+    #[must_use]
+    pub fn telling(mut self, told: Told) -> LearningBot {
+        self.told = Some(told);
+        self
     }
 
     /// What was learned.
@@ -156,10 +185,7 @@ impl LearningBot {
         };
         let with = entrant(usage, Some(Arc::clone(network)));
         let without = entrant(NetworkUse::None, None);
-        let n_threads = match self.params.threads {
-            Count::Exactly(n) => n,
-            Count::Auto => thread::available_parallelism().map_or(1, |n| usize::from(n) as u32),
-        };
+        let n_threads = n_threads(&self.params) as u32;
         let n_each = MATCHES.div_ceil(n_threads).next_multiple_of(2);
         let (game, seed) = (&self.game, self.seed);
         let play = |thread: u32| {
@@ -200,6 +226,9 @@ impl LearningBot {
             params.network = usage;
             let bot = UctBot::with_network(&self.game, &params, Some(network), self.seed);
             self.chosen = Some(Box::new(bot));
+        }
+        if let Some(told) = self.told.as_mut().filter(|_| self.learned.positions > 0) {
+            told(&self.learned.account());
         }
     }
 
@@ -245,9 +274,19 @@ impl Bot for LearningBot {
     }
 
     fn account(&self) -> Option<Account> {
-        match &self.chosen {
-            Some(bot) => bot.account(),
-            None => self.base.account(),
+        let player = self.chosen.as_deref().unwrap_or(&*self.base);
+        let mut account = player.account()?;
+        if self.learned.positions > 0 {
+            let network = TechniqueAccount::Network(self.learned.account());
+            account.techniques.push(network);
         }
+        Some(account)
+    }
+}
+
+fn n_threads(params: &Params) -> usize {
+    match params.threads {
+        Count::Exactly(n) => n as usize,
+        Count::Auto => thread::available_parallelism().map_or(1, usize::from),
     }
 }

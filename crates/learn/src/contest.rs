@@ -149,18 +149,7 @@ fn play_one(
     if (terms.stop)() {
         return None;
     }
-    let mut sums = [(0.0, 0_u32); 2];
-    for (role, goal) in outcome.goals.iter().enumerate() {
-        let sum = &mut sums[seat(role)];
-        sum.0 += goal.map_or(0.0, |goal| f64::from(goal.value()));
-        sum.1 += 1;
-    }
-    let mean = |sum: (f64, u32)| sum.0 / f64::from(sum.1.max(1));
-    Some(match mean(sums[0]).total_cmp(&mean(sums[1])) {
-        std::cmp::Ordering::Greater => 1.0,
-        std::cmp::Ordering::Equal => 0.5,
-        std::cmp::Ordering::Less => 0.0,
-    })
+    Some(outcome.points(seat))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod training;
 mod tree;
 
 pub use alarm::Alarm;
-pub use bot::{Learned, LearningBot};
+pub use bot::{Learned, LearningBot, Told};
 pub use gradient::Losses;
 pub use options::Options;
 pub use self_play::GameCounts;

@@ -7,7 +7,7 @@ use agon_engine::lanes::{LayoutOptions, Simd};
 use agon_engine::{Game, RoleId};
 use agon_learn::{Alarm, Budget, CheckpointError, LearningBot, Options, Training};
 use agon_search::model::NoNetwork;
-use agon_search::{Bot, Limits, Preset};
+use agon_search::{Bot, Limits, NetworkUse, Preset, TechniqueAccount};
 
 const TIC_TAC_TOE: &str = include_str!("../../games/games/tic_tac_toe.kif");
 
@@ -167,4 +167,34 @@ fn a_bot_that_learns_ends_when_it_is_told_and_then_plays() {
     let mut machine = game.machine();
     assert!(machine.legal_moves(RoleId(0)).contains(&decision.mv));
     assert!(decision.report.playouts >= 200);
+}
+
+#[test]
+fn what_was_learned_is_in_the_account() {
+    let game = game(TIC_TAC_TOE, Simd::best());
+    let params = Preset::parse("agon:threads=1").expect("it is a preset");
+    let (send, told) = std::sync::mpsc::channel();
+    let mut bot = LearningBot::new(&game, &params.params, 1).telling(Box::new(move |account| {
+        let _ = send.send(account.clone());
+    }));
+    let stop = Arc::new(AtomicBool::new(false));
+    let limits = Limits {
+        stop: Some(Arc::clone(&stop)),
+        ..Limits::default()
+    };
+    let start = game.initial_state();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(800));
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        bot.think(start, RoleId(0), &limits, &mut |_| {});
+    });
+    bot.think(start, RoleId(0), &Limits::playouts(100), &mut |_| {});
+    let heard = told.try_recv().expect("it was told when the match began");
+    // Less than a second shows nothing, and the account says so.
+    assert_eq!(heard.usage, NetworkUse::None);
+    assert!(heard.positions.is_some_and(|n| n > 0) && heard.contest.is_empty());
+    let techniques = bot.account().expect("it has searched").techniques;
+    assert!(techniques.contains(&TechniqueAccount::Network(heard)));
 }

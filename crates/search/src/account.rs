@@ -2,7 +2,7 @@
 
 use agon_engine::{JointMove, MoveId};
 
-use crate::params::RaveKind;
+use crate::params::{NetworkUse, RaveKind};
 
 /// All that a bot can report about its last search, for people who want to look into it.
 #[derive(Clone, PartialEq, Debug)]
@@ -130,6 +130,8 @@ pub enum TechniqueAccount {
     Evaluation(EvaluationAccount),
     /// The contest of presets on the start clock.
     Contest(ContestAccount),
+    /// A network.
+    Network(NetworkAccount),
 }
 
 impl TechniqueAccount {
@@ -153,6 +155,7 @@ impl TechniqueAccount {
             TechniqueAccount::Sweep(_) => "sweep",
             TechniqueAccount::Evaluation(_) => "batch",
             TechniqueAccount::Contest(_) => "auto",
+            TechniqueAccount::Network(_) => "network",
         }
     }
 
@@ -175,6 +178,7 @@ impl TechniqueAccount {
             },
             TechniqueAccount::Urgency { is_used } => when(*is_used),
             TechniqueAccount::Decisive(decisive) => when(*decisive == DecisiveAccount::On),
+            TechniqueAccount::Network(network) => when(network.usage != NetworkUse::None),
             _ => Status::On,
         }
     }
@@ -346,4 +350,42 @@ pub struct ContestAccount {
     pub matches: u32,
     /// Per part of the match: presets with their mean scores.
     pub parts: Vec<Vec<(String, f64)>>,
+}
+
+/// Where a network comes from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum NetworkOrigin {
+    /// It comes with the program.
+    Shipped,
+    /// It is that of a model that was named or found.
+    Given,
+    /// It was learned on the start clock.
+    StartClock {
+        /// Seconds of training.
+        seconds: f64,
+    },
+}
+
+/// The network that a search goes by, and why.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NetworkAccount {
+    /// What it is used for.
+    pub usage: NetworkUse,
+    /// Where it comes from.
+    pub origin: NetworkOrigin,
+    /// Positions of self-play that it was trained on, if that is known.
+    pub positions: Option<u64>,
+    /// What its ways of use scored against the player without it, where a contest decided.
+    pub contest: Vec<NetworkScore>,
+}
+
+/// What a way to use a network scored.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NetworkScore {
+    /// The way.
+    pub usage: NetworkUse,
+    /// Matches.
+    pub matches: u32,
+    /// Mean score, 0 to 100.
+    pub score: f64,
 }

@@ -12,10 +12,9 @@
 //!
 //! - Méhat and Cazenave 2008, Monte-Carlo Tree Search for General Game Playing (planned it)
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-use agon_engine::{Game, Goal, JointMove, RoleId, State};
+use agon_engine::{Game, JointMove, RoleId, State};
 
 use crate::account::{Account, ContestAccount, TechniqueAccount};
 use crate::bot::Bot;
@@ -167,14 +166,10 @@ impl AutoBot {
             MatchEnd::Terminal | MatchEnd::StepLimit => {}
             MatchEnd::NoLegalMove(_) | MatchEnd::Stopped => return None,
         }
-        let goals = outcome.goals.iter();
-        let goals: Vec<f64> = goals
-            .map(|goal| f64::from(goal.map_or(0, Goal::value)))
-            .collect();
         if start == 0 {
             self.trials.remember(states);
         }
-        Some(score(&goals, seat))
+        Some(100.0 * outcome.points(seat))
     }
 
     /// Who plays now.
@@ -182,22 +177,6 @@ impl AutoBot {
         let length = self.trials.mean_length();
         let phase = length.map_or(0, |length| self.trials.phase(self.depth, length));
         self.trials.best(phase)
-    }
-}
-
-/// The score of the first of a pair: 100, 50 or 0 as its goals are higher, equal or lower.
-fn score(goals: &[f64], seat: impl Fn(usize) -> usize) -> f64 {
-    let mean = |who: usize| {
-        let mine: Vec<f64> = (0..goals.len())
-            .filter(|&role| seat(role) == who)
-            .map(|role| goals[role])
-            .collect();
-        mine.iter().sum::<f64>() / mine.len().max(1) as f64
-    };
-    match mean(0).total_cmp(&mean(1)) {
-        Ordering::Greater => 100.0,
-        Ordering::Equal => 50.0,
-        Ordering::Less => 0.0,
     }
 }
 
@@ -391,13 +370,5 @@ mod tests {
         assert_eq!(trials.best(1), 0, "another phase, another score");
         // By hand: one of three at weight 32, none of ten at weight 64.
         assert!((trials.tallies[0][0].mean() - 3200.0 / 736.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn scores_compare_the_goals_of_both() {
-        let seat = |role: usize| role % 2;
-        assert_eq!(score(&[100.0, 0.0], seat), 100.0);
-        assert_eq!(score(&[40.0, 60.0, 50.0], seat), 0.0);
-        assert_eq!(score(&[50.0, 50.0], |role| (role + 1) % 2), 50.0);
     }
 }

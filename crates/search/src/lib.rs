@@ -72,8 +72,9 @@ mod walker;
 
 pub use account::{
     Account, ContestAccount, CutoffAccount, CutoffVerdict, DecisiveAccount, EvaluationAccount,
-    FastAccount, FeatureKind, FeatureWeight, HeuristicAccount, MoveAccount, NoLanes, RaveAccount,
-    SolverAccount, Status, SweepAccount, TechniqueAccount, TimeAccount, TreeAccount,
+    FastAccount, FeatureKind, FeatureWeight, HeuristicAccount, MoveAccount, NetworkAccount,
+    NetworkOrigin, NetworkScore, NoLanes, RaveAccount, SolverAccount, Status, SweepAccount,
+    TechniqueAccount, TimeAccount, TreeAccount,
 };
 pub use auto::{AutoBot, Candidate};
 pub use bot::Bot;

@@ -3,6 +3,8 @@
 //! Roles that have one legal move are not asked. How a bot is asked, and with which limits, is up to the caller, who may also
 //! stop the match.
 
+use std::cmp::Ordering;
+
 use agon_engine::{Game, Goal, JointMove, MoveId, RoleId, State};
 
 use crate::bot::Bot;
@@ -41,6 +43,27 @@ pub struct MatchOutcome {
     pub steps: u32,
     /// The goal of each role in the last state, if exactly one holds.
     pub goals: Vec<Option<Goal>>,
+}
+
+impl MatchOutcome {
+    /// The points of the first of two players who share the roles, 1, 0.5 or 0 as its mean goal is higher, equal or lower. `seat` says
+    /// whether a role is that of the first (0) or of the second (1). A role without a goal has 0.
+    #[must_use]
+    pub fn points(&self, seat: impl Fn(usize) -> usize) -> f64 {
+        let mean = |who: usize| {
+            let goals = self.goals.iter().enumerate();
+            let mine: Vec<f64> = goals
+                .filter(|(role, _)| seat(*role) == who)
+                .map(|(_, goal)| goal.map_or(0.0, |goal| f64::from(goal.value())))
+                .collect();
+            mine.iter().sum::<f64>() / mine.len().max(1) as f64
+        };
+        match mean(0).total_cmp(&mean(1)) {
+            Ordering::Greater => 1.0,
+            Ordering::Equal => 0.5,
+            Ordering::Less => 0.0,
+        }
+    }
 }
 
 /// Plays a match from a state on, with one bot per role. `ask` returns the move of a bot that is asked, or `None` to stop the
@@ -104,6 +127,19 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+
+    #[test]
+    fn points_compare_the_goals_of_both() {
+        let outcome = |goals: &[i64]| MatchOutcome {
+            end: MatchEnd::Terminal,
+            steps: 1,
+            goals: goals.iter().map(|&goal| Goal::new(goal)).collect(),
+        };
+        let seat = |role: usize| role % 2;
+        assert_eq!(outcome(&[100, 0]).points(seat), 1.0);
+        assert_eq!(outcome(&[40, 60, 50]).points(seat), 0.0);
+        assert_eq!(outcome(&[50, 50]).points(|role| (role + 1) % 2), 0.5);
+    }
     use crate::bots::RandomBot;
     use crate::limits::Limits;
 

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use agon_engine::Game;
 use thiserror::Error;
 
+use crate::account::{NetworkAccount, NetworkOrigin};
 use crate::auto::{AutoBot, Candidate};
 use crate::bot::Bot;
 use crate::bots;
-use crate::model::{Model, ModelError};
+use crate::model::{Model, ModelError, shipped_model};
 use crate::params::{NetworkUse, ParamError, Params};
 use crate::uct::UctBot;
 
@@ -29,8 +30,19 @@ pub struct Preset {
     bot: &'static str,
     /// What was set by hand, in order.
     overrides: Vec<(String, String)>,
-    /// What it goes by, if it is to.
-    model: Option<Arc<Model>>,
+    /// What it goes by.
+    model: ModelChoice,
+}
+
+/// Which model a player goes by.
+#[derive(Clone, PartialEq, Debug)]
+enum ModelChoice {
+    /// The one that comes with the program, if its game has one.
+    Shipped,
+    /// None.
+    Without,
+    /// This one.
+    Given(Arc<Model>),
 }
 
 /// Reads the model of a name, which is that of a file.
@@ -51,6 +63,16 @@ pub struct PresetInfo {
 
 /// The key of a model.
 const MODEL: &str = "model";
+/// Parameters that say nothing about how states are valued. A player in which others are set by hand goes by playouts, since most have no
+/// meaning with a network, and a comparison of them must show what they do.
+const NEUTRAL: &[&str] = &[
+    "threads",
+    "memory",
+    "keep_tree",
+    "network",
+    "network_puct",
+    "network_urgency",
+];
 /// The bot that is made of others.
 const AUTO: &str = "auto";
 const UCT: &[(&str, &str)] = &[];
@@ -294,13 +316,13 @@ pub const PRESETS: &[PresetInfo] = &[
             ("batch", "auto"),
             ("threads", "auto"),
         ],
-        about: "Our best: PUCT, MAST, RAVE, FAST where it fits, early cutoffs, decisive moves and proofs.",
+        about: "Our best: a network where one comes with the game, else PUCT, MAST, RAVE, FAST where it fits, early cutoffs, decisive moves and proofs.",
     },
 ];
 
 /// Who competes in `auto`; the first one plays if nothing speaks for another.
 const CANDIDATES: &[&str] = &[
-    "agon",
+    "agon:model=none",
     "agon:rave=off",
     "agon:playout=uniform,rave=off,urgency=no",
     "cadia-2010:solver=yes",
@@ -339,7 +361,8 @@ impl Preset {
         Preset::parse_with(text, &|_| Err("models cannot be used here".to_owned()))
     }
 
-    /// Reads `name` or `name:key=value,key=value`. The key `model` names a model, or is `none`.
+    /// Reads `name` or `name:key=value,key=value`. The key `model` names a model, or is `none`. Without it, the default player goes by the
+    /// model of its game that comes with the program, unless parameters of playouts or of the tree are set by hand.
     ///
     /// # Errors
     /// If there is no such preset or model, or a parameter cannot be set like that.
@@ -352,7 +375,7 @@ impl Preset {
             params: Params::default(),
             bot: known.bot,
             overrides: Vec::new(),
-            model: None,
+            model: ModelChoice::Without,
         };
         for (key, value) in known.set {
             preset.params.set(key, value)?;
@@ -367,39 +390,57 @@ impl Preset {
             }
             preset.overrides.push((key.to_owned(), value.to_owned()));
         }
+        let is_neutral = |(key, _): &(String, String)| NEUTRAL.contains(&key.as_str());
+        if preset.name == Preset::DEFAULT && preset.overrides.iter().all(is_neutral) {
+            preset.model = ModelChoice::Shipped;
+        }
         Ok(preset)
     }
 
-    fn load(&self, file: &str, load: LoadModel<'_>) -> Result<Option<Arc<Model>>, PresetError> {
+    fn load(&self, file: &str, load: LoadModel<'_>) -> Result<ModelChoice, PresetError> {
         let fail = |reason: String| PresetError::Model {
             file: file.to_owned(),
             reason,
         };
         match file {
-            "none" => Ok(None),
+            "none" => Ok(ModelChoice::Without),
             _ if self.bot != "uct" => Err(fail(
                 "only players that search a tree use models".to_owned(),
             )),
-            _ => load(file).map(Some).map_err(fail),
+            _ => load(file).map(ModelChoice::Given).map_err(fail),
         }
     }
 
-    /// What it goes by, if it does.
+    /// The model that it was given, if it was.
     #[must_use]
     pub fn model(&self) -> Option<&Arc<Model>> {
-        self.model.as_ref()
+        match &self.model {
+            ModelChoice::Given(model) => Some(model),
+            ModelChoice::Shipped | ModelChoice::Without => None,
+        }
     }
 
-    /// Whether something was said about its model.
+    /// Whether it goes by the model of its game that comes with the program, or by a better one if there is one: nothing was said
+    /// against it.
     #[must_use]
-    pub fn has_model_choice(&self) -> bool {
-        self.overrides.iter().any(|(key, _)| key == MODEL)
+    pub fn has_model_by_default(&self) -> bool {
+        self.model == ModelChoice::Shipped
+    }
+
+    /// The model that its bots go by in a game, and where it comes from.
+    #[must_use]
+    pub fn model_for(&self, game: &Game) -> Option<(Arc<Model>, NetworkOrigin)> {
+        match &self.model {
+            ModelChoice::Given(model) => Some((Arc::clone(model), NetworkOrigin::Given)),
+            ModelChoice::Shipped => Some((shipped_model(game)?, NetworkOrigin::Shipped)),
+            ModelChoice::Without => None,
+        }
     }
 
     /// The same with a model.
     #[must_use]
-    pub fn with_model(mut self, model: Option<Arc<Model>>) -> Preset {
-        self.model = model;
+    pub fn with_model(mut self, model: Arc<Model>) -> Preset {
+        self.model = ModelChoice::Given(model);
         self
     }
 
@@ -408,7 +449,7 @@ impl Preset {
     /// # Errors
     /// If it is not.
     pub fn check(&self, game: &Game) -> Result<(), ModelError> {
-        match &self.model {
+        match self.model() {
             Some(model) => model.bind(game).map(|_| ()),
             None => Ok(()),
         }
@@ -426,18 +467,35 @@ impl Preset {
         if self.bot == AUTO {
             return Box::new(AutoBot::new(game, self.candidates(), seed));
         }
-        if let Some(model) = &self.model
-            && let Ok(network) = model.bind(game)
-        {
-            let mut params = self.params.clone();
-            if params.network == NetworkUse::Auto {
-                params.network = model.best_use();
-            }
-            let network = Some(Arc::new(network));
-            return Box::new(UctBot::with_network(game, &params, network, seed));
+        if let Some(bot) = self.bot_with_network(game, seed) {
+            return Box::new(bot);
         }
         let bot = bots::by_name(self.bot, Arc::clone(game), &self.params, seed);
         bot.expect("a preset names a bot")
+    }
+
+    /// A bot that goes by a network, if there is one to go by.
+    fn bot_with_network(&self, game: &Arc<Game>, seed: u64) -> Option<UctBot> {
+        let mut params = self.params.clone();
+        if params.network == NetworkUse::None {
+            return None;
+        }
+        let (model, origin) = self.model_for(game)?;
+        if params.network == NetworkUse::Auto {
+            params.network = model.best_use();
+        }
+        let usage = params.network;
+        let network = match usage {
+            NetworkUse::None => None,
+            _ => Some(Arc::new(model.bind(game).ok()?)),
+        };
+        let account = NetworkAccount {
+            usage,
+            origin,
+            positions: model.fact("positions").and_then(|n| n.parse().ok()),
+            contest: Vec::new(),
+        };
+        Some(UctBot::with_network(game, &params, network, seed).with_account(account))
     }
 
     /// Who competes. What the parameters say about threads and memory holds for all of them.

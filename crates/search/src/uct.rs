@@ -11,7 +11,7 @@ use std::thread;
 use agon_engine::lanes::{Ending as LanesEnding, Finished, Job, LanesOptions, Until};
 use agon_engine::{Game, JointMove, RoleId, State};
 
-use crate::account::Account;
+use crate::account::{Account, NetworkAccount, TechniqueAccount};
 use crate::bot::Bot;
 use crate::decide::Decider;
 use crate::decision::Decision;
@@ -36,6 +36,8 @@ pub struct UctBot {
     pub(crate) decider: Decider,
     pub(crate) sweep: Option<Sweep>,
     walker: Walker,
+    /// Where its network comes from, if that is to be told.
+    network: Option<NetworkAccount>,
     /// Steps of the match so far, and the state that the last one led to.
     depth: u32,
     last: Option<State>,
@@ -64,9 +66,17 @@ impl UctBot {
             decider: Decider::new(seed),
             sweep: sweeps.then(|| Sweep::new(game, seed)),
             walker: Walker::new(game),
+            network: None,
             depth: 0,
             last: None,
         }
+    }
+
+    /// The same, which can tell where its network comes from.
+    #[must_use]
+    pub fn with_account(mut self, network: NetworkAccount) -> UctBot {
+        self.network = Some(network);
+        self
     }
 
     /// Threads of a search with these limits.
@@ -243,7 +253,10 @@ impl Bot for UctBot {
     }
 
     fn account(&self) -> Option<Account> {
-        self.decider
-            .account(&self.searcher, &self.pool, self.sweep.as_ref())
+        let sweep = self.sweep.as_ref();
+        let mut account = self.decider.account(&self.searcher, &self.pool, sweep)?;
+        let network = self.network.clone().map(TechniqueAccount::Network);
+        account.techniques.extend(network);
+        Some(account)
     }
 }

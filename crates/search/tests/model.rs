@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use agon_engine::{Game, RoleId};
 use agon_search::model::{
-    Inference, Model, ModelError, Network, NoNetwork, Shape, Weights, rules_key,
+    Inference, Model, ModelError, Network, NoNetwork, Shape, Weights, rules_key, shipped_model,
+    shipped_models,
 };
-use agon_search::{Limits, Preset, Random};
+use agon_search::{Limits, Preset, Random, TechniqueAccount};
 
 const TIC_TAC_TOE: &str = include_str!("../../games/games/tic_tac_toe.kif");
 const BREAKTHROUGH: &str = include_str!("../../games/games/breakthrough.kif");
@@ -211,4 +212,62 @@ fn a_bot_goes_by_its_model_in_every_way() {
     let error = Preset::parse_with("random:model=x", &|_| Ok(Arc::clone(&model)));
     assert!(error.is_err());
     assert!(Preset::parse("agon:model=none").is_ok());
+}
+
+/// The sheets of the models that come with the program.
+fn shipped_sheet(name: &str) -> String {
+    let path = format!("{}/../games/games/{name}.kif", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("a model is called by its game")
+}
+
+#[test]
+fn models_that_come_with_the_program_are_small_and_found_under_other_names() {
+    let mut n_models = 0;
+    for (model, bytes) in shipped_models() {
+        n_models += 1;
+        assert!(bytes < 300_000, "{}: {bytes} bytes", model.game);
+        let sheet = shipped_sheet(&model.game);
+        for text in [sheet.clone(), scrambled(&sheet)] {
+            let game = game(&text);
+            let found = shipped_model(&game).expect("it is found by its rules");
+            assert_eq!(found.game, model.game);
+            found.bind(&game).expect("it fits");
+        }
+        // The same names with other rules are another game.
+        let altered = sheet.replace(" 100)", " 90)");
+        assert_ne!(altered, sheet, "{}", model.game);
+        assert!(shipped_model(&game(&altered)).is_none(), "{}", model.game);
+    }
+    assert!(n_models >= 3, "{n_models}");
+    assert!(shipped_model(&game(TIC_TAC_TOE)).is_none());
+}
+
+#[test]
+fn only_the_default_player_goes_by_what_comes_with_the_program() {
+    let game = game(BREAKTHROUGH);
+    let goes_by_one = |text: &str| {
+        let preset = Preset::parse(text).expect("it is a preset");
+        let mut bot = preset.bot(&game, 1);
+        bot.think(
+            game.initial_state(),
+            RoleId(0),
+            &Limits::playouts(100),
+            &mut |_| {},
+        );
+        let techniques = bot.account().map(|account| account.techniques);
+        let is_network = |one: &TechniqueAccount| matches!(one, TechniqueAccount::Network(_));
+        techniques.is_some_and(|all| all.iter().any(is_network))
+    };
+    for text in ["agon", "agon:threads=1", "agon:network=mix"] {
+        assert!(goes_by_one(text), "{text}");
+    }
+    for text in [
+        "agon:model=none",
+        "agon:network=none",
+        "agon:rave=off",
+        "cadia-2012",
+        "auto",
+    ] {
+        assert!(!goes_by_one(text), "{text}");
+    }
 }

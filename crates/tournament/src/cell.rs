@@ -92,7 +92,7 @@ impl Cell {
         };
         let contestants = [&pair.first, &pair.second].map(|entrant| Contestant {
             name: entrant.to_string(),
-            is: entrant.identity(),
+            is: entrant.identity(&sheet.game),
         });
         Some(Cell {
             sheet,

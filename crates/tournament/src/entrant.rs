@@ -121,9 +121,9 @@ impl Entrant {
         })
     }
 
-    /// Its identity, whatever its name: its algorithm and the parameters that differ from their defaults.
+    /// Its identity in a game, whatever its name: its algorithm, the parameters that differ from their defaults, and its model.
     #[must_use]
-    pub fn identity(&self) -> String {
+    pub fn identity(&self, game: &Game) -> String {
         let preset = match self {
             Entrant::Preset(preset) | Entrant::Graded(preset, _) => preset,
             Entrant::Remote { .. } => return REMOTE_IDENTITY.to_owned(),
@@ -137,8 +137,8 @@ impl Entrant {
         // A model is what its numbers are, whatever its file is called.
         words.extend(
             preset
-                .model()
-                .map(|model| format!("model={:016x}", model.fingerprint())),
+                .model_for(game)
+                .map(|(model, _)| format!("model={:016x}", model.fingerprint())),
         );
         words.extend(self.playouts().map(|playouts| format!("@{playouts}")));
         words.join(" ")
@@ -180,8 +180,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
+        let game = Game::from_text(include_str!("../../games/games/tic_tac_toe.kif"));
+        let game = game.expect("it is a game");
         let shown = match Entrant::parse(text) {
-            Ok(entrant) => format!("{entrant} is {}", entrant.identity()),
+            Ok(entrant) => format!("{entrant} is {}", entrant.identity(&game)),
             Err(error) => error.to_string(),
         };
         assert!(shown.starts_with(expected), "{shown}\n{expected}");

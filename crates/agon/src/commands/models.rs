@@ -1,4 +1,4 @@
-//! `agon models`: lists the models in the user's folder.
+//! `agon models`: lists the models that come with the program, and those in the user's folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,17 +6,18 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use agon_search::model::Model;
+use agon_search::model::{Model, shipped_models};
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::models;
 
 /// List the models that players find by themselves
 #[derive(clap::Args)]
 #[command(
-    after_help = "Players of `agon player` use the model of a game if the folder has one, whatever the manager calls its
-fluents and moves; model=none switches that off. The folder is $AGON_MODELS, or agon/models in the data directory.
+    after_help = "The player `agon` goes by the model of its game that comes with the program, whatever a manager calls its fluents
+and moves; agon:model=none switches that off. `agon player` looks into the folder first: $AGON_MODELS, or agon/models in
+the data directory.
 
 Examples:
   agon models
@@ -29,9 +30,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut out = stdout().lock();
+    list_shipped(args, &mut out)?;
     let folder =
         models::folder().context("there is no data directory for models: set AGON_MODELS")?;
-    let mut out = stdout().lock();
     let mut is_good = true;
     let paths = paths(&folder)?;
     if !args.json {
@@ -39,36 +41,54 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     for path in paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let file = path.display().to_string();
         match models::read(&path) {
             Ok(model) if args.json => {
-                let record: BTreeMap<_, _> = model.record.iter().cloned().collect();
                 let bytes = fs::metadata(&path).map_or(0, |data| data.len());
-                let object = json!({
-                    "file": path.display().to_string(),
-                    "game": model.game,
-                    "key": format!("{:016x}", model.key),
-                    "fluents": model.fluents.len(),
-                    "moves": model.moves.iter().map(Vec::len).sum::<usize>(),
-                    "bytes": bytes,
-                    "record": record,
-                });
-                writeln!(out, "{object}")?;
+                writeln!(out, "{}", object(&model, bytes, Some(&file)))?;
             }
             Ok(model) => writeln!(out, "  {name}: {}", line(&model))?,
             Err(error) => {
                 is_good = false;
+                let error = format!("{error:#}");
                 match args.json {
-                    true => writeln!(
-                        out,
-                        "{}",
-                        json!({ "file": path.display().to_string(), "error": format!("{error:#}") })
-                    )?,
-                    false => writeln!(out, "  {name}: {error:#}")?,
+                    true => writeln!(out, "{}", json!({ "file": file, "error": error }))?,
+                    false => writeln!(out, "  {name}: {error}")?,
                 }
             }
         }
     }
     Ok(ExitCode::from(u8::from(!is_good)))
+}
+
+/// Those that come with the program.
+fn list_shipped(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let shipped: Vec<(Model, usize)> = shipped_models().collect();
+    if !args.json {
+        writeln!(out, "{} that come with agon", count(shipped.len()))?;
+    }
+    for (model, bytes) in &shipped {
+        match args.json {
+            true => writeln!(out, "{}", object(model, *bytes as u64, None))?,
+            false => writeln!(out, "  {}", line(model))?,
+        }
+    }
+    Ok(())
+}
+
+/// A model as JSON; one without a file comes with the program.
+fn object(model: &Model, bytes: u64, file: Option<&str>) -> Value {
+    let record: BTreeMap<_, _> = model.record.iter().cloned().collect();
+    json!({
+        "file": file,
+        "origin": if file.is_some() { "folder" } else { "shipped" },
+        "game": model.game,
+        "key": format!("{:016x}", model.key),
+        "fluents": model.fluents.len(),
+        "moves": model.moves.iter().map(Vec::len).sum::<usize>(),
+        "bytes": bytes,
+        "record": record,
+    })
 }
 
 fn count(n: usize) -> String {

@@ -20,13 +20,14 @@ use agon_learn::LearningBot;
 use agon_player::{Lobby, Settings};
 use agon_protocol::http::{Access, DEFAULT_PORT, Limits, Server};
 use agon_protocol::{MatchId, Reply, Request, StopFlag, Term, Thought};
-use agon_search::{Bot, Preset};
+use agon_search::{Bot, NetworkAccount, Preset};
 use anyhow::Context;
 
 use crate::commands::match_::{any_seed, seconds};
 use crate::log::Log;
 use crate::models;
 use crate::secret;
+use crate::words;
 
 /// Bots that keep nothing between moves: for them, pondering is useless.
 const FORGETFUL: &[&str] = &["random", "legal", "greedy", "mc"];
@@ -137,8 +138,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let notes = log.clone();
     let make = Arc::new(move |game: &Arc<Game>, seed| {
         let preset = with_model(&preset, game, &notes);
-        match learns && preset.model().is_none() {
-            true => Box::new(LearningBot::new(game, &preset.params, seed)) as Box<dyn Bot>,
+        match learns && preset.model_for(game).is_none() {
+            true => {
+                let notes = notes.clone();
+                let told = move |account: &NetworkAccount| {
+                    notes.line(format!("agon: network {}", words::network(account)));
+                };
+                let bot = LearningBot::new(game, &preset.params, seed);
+                Box::new(bot.telling(Box::new(told))) as Box<dyn Bot>
+            }
             false => preset.bot(game, seed),
         }
     });
@@ -159,7 +167,7 @@ fn with_model(preset: &Preset, game: &Arc<Game>, log: &Log) -> Preset {
     if let Err(error) = preset.check(game) {
         note(format!("this match is played without the model: {error}"));
     }
-    if preset.has_model_choice() || preset.name != Preset::DEFAULT {
+    if !preset.has_model_by_default() {
         return preset.clone();
     }
     match models::find(game) {
@@ -168,7 +176,7 @@ fn with_model(preset: &Preset, game: &Arc<Game>, log: &Log) -> Preset {
                 "this match is played with the model {}",
                 path.display()
             ));
-            preset.clone().with_model(Some(model))
+            preset.clone().with_model(model)
         }
         Ok(None) => preset.clone(),
         Err(error) => {

@@ -16,8 +16,8 @@ use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
 use agon_protocol::Term;
 use agon_search::{
-    Account, Bot, Decision, FeatureWeight, HeuristicAccount, Limits, MoveAccount, Preset, Report,
-    Status, TechniqueAccount,
+    Account, Bot, Decision, FeatureWeight, HeuristicAccount, Limits, MoveAccount, NetworkAccount,
+    NetworkOrigin, NetworkScore, Preset, Report, Status, TechniqueAccount,
 };
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
@@ -481,6 +481,7 @@ fn technique_json(technique: &TechniqueAccount) -> Value {
             "chosen": contest.chosen,
             "matches": contest.matches,
         }),
+        TechniqueAccount::Network(network) => network_json(network),
         _ => json!({}),
     };
     object["status"] = match technique.status() {
@@ -490,6 +491,22 @@ fn technique_json(technique: &TechniqueAccount) -> Value {
     }
     .into();
     object
+}
+
+fn network_json(network: &NetworkAccount) -> Value {
+    let score = |one: &NetworkScore| json!({ "use": words::network_use(one.usage), "matches": one.matches, "score": one.score });
+    let (origin, seconds) = match network.origin {
+        NetworkOrigin::Shipped => ("shipped", None),
+        NetworkOrigin::Given => ("given", None),
+        NetworkOrigin::StartClock { seconds } => ("start_clock", Some(seconds)),
+    };
+    json!({
+        "use": words::network_use(network.usage),
+        "origin": origin,
+        "seconds": seconds,
+        "positions": network.positions,
+        "contest": network.contest.iter().map(score).collect::<Vec<_>>(),
+    })
 }
 
 fn move_json(text: &str, mv: &MoveAccount) -> Value {

@@ -241,6 +241,24 @@ impl Model {
     }
 }
 
+/// What the first bytes of a model tell: enough to know whether it can be one of a game.
+pub(super) struct Outline {
+    pub(super) key: u64,
+    pub(super) n_fluents: usize,
+}
+
+impl Outline {
+    /// Reads the beginning of a model; `None` if it is not one.
+    pub(super) fn read(bytes: &[u8]) -> Option<Outline> {
+        let rest = bytes.strip_prefix(MAGIC)?.strip_prefix(&[VERSION])?;
+        let mut from = Reader(rest);
+        let (key, _, _) = from.head_of_model().ok()?;
+        let _ = (from.count(1000).ok()?, from.count(1000).ok()?);
+        let n_fluents = from.count(MOST_ROWS).ok()?;
+        Some(Outline { key, n_fluents })
+    }
+}
+
 type Names = (Vec<String>, Vec<Vec<String>>);
 
 /// The names of all fluents, and of the moves of all roles.
@@ -424,12 +442,16 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn model(&mut self) -> Result<Model, ModelError> {
-        let key = self.u64()?;
-        let game = self.text()?;
+    /// Key, game and record.
+    fn head_of_model(&mut self) -> Result<(u64, String, Record), ModelError> {
+        let (key, game) = (self.u64()?, self.text()?);
         let n_facts = self.count(10_000)?;
         let record = (0..n_facts).map(|_| Ok((self.text()?, self.text()?)));
-        let record = record.collect::<Result<Record, ModelError>>()?;
+        Ok((key, game, record.collect::<Result<Record, ModelError>>()?))
+    }
+
+    fn model(&mut self) -> Result<Model, ModelError> {
+        let (key, game, record) = self.head_of_model()?;
         let (n_heads, n_values) = (self.count(1000)?, self.count(1000)?);
         if n_heads == 0 || n_values == 0 {
             return Err(ModelError::Damaged("it has no values"));

@@ -19,6 +19,7 @@
 mod bytes;
 mod half;
 mod shape;
+mod shipped;
 
 use std::fmt;
 
@@ -27,6 +28,7 @@ use agon_engine::{Game, MoveId, RoleId};
 
 pub use bytes::{BEST_USE, Model, ModelError, Record, rules_key};
 pub use shape::{MOST_ROWS, NoNetwork, Shape};
+pub use shipped::{shipped_model, shipped_models};
 
 /// The second layer of a head, and its values.
 #[derive(Clone, PartialEq)]

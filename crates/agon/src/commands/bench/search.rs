@@ -140,6 +140,10 @@ fn preset(args: &Args) -> anyhow::Result<Preset> {
             .iter()
             .map(|name| format!("evaluator={name}")),
     );
+    // The table is about playouts and the tree.
+    if player.split(':').next() == Some(Preset::DEFAULT) && !player.contains("model=") {
+        overrides.push("model=none".to_owned());
+    }
     let separator = match player.contains(':') {
         _ if overrides.is_empty() => "",
         true => ",",

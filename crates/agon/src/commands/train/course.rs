@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::show::Show;
 use crate::models;
+use crate::words::network_use;
 
 /// Points of the curve.
 const N_POINTS: u32 = 8;
@@ -270,7 +271,7 @@ impl<'a> Course<'a> {
         usage: NetworkUse,
         network: Option<&Arc<Network>>,
     ) -> anyhow::Result<Entrant> {
-        let mut params = Preset::parse("agon:threads=1")?.params;
+        let mut params = Preset::parse("agon:threads=1,model=none")?.params;
         params.network = usage;
         Ok(Entrant {
             params,
@@ -442,7 +443,7 @@ impl<'a> Course<'a> {
         let progress = &outcome.progress;
         let mut record: Record = Vec::new();
         let mut fact = |name: &str, value: String| record.push((name.to_owned(), value));
-        fact(BEST_USE, super::show::use_text(outcome.best).to_owned());
+        fact(BEST_USE, network_use(outcome.best).to_owned());
         fact("seed", self.plan.seed.to_string());
         fact("threads", self.plan.n_threads.to_string());
         fact("positions", progress.counts.positions.to_string());

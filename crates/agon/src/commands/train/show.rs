@@ -10,6 +10,7 @@ use agon_tournament::plot::{CurvePoint, curve};
 use serde_json::json;
 
 use super::course::{Outcome, Point, Points};
+use crate::words::network_use;
 
 /// Least time between two lines of progress, on a terminal and elsewhere.
 const TICK: Duration = Duration::from_millis(500);
@@ -26,18 +27,7 @@ pub(super) struct Show {
     last: Option<Instant>,
 }
 
-/// How a network is used, as parameters say it.
-pub(super) fn use_text(usage: NetworkUse) -> &'static str {
-    match usage {
-        NetworkUse::Auto => "auto",
-        NetworkUse::Alone => "alone",
-        NetworkUse::Prior => "prior",
-        NetworkUse::Mix => "mix",
-        NetworkUse::None => "none",
-    }
-}
-
-/// The same in words.
+/// How a network is used, in words.
 fn use_words(usage: NetworkUse) -> &'static str {
     match usage {
         NetworkUse::Auto | NetworkUse::Alone => "network alone",
@@ -151,7 +141,7 @@ impl Show {
         if self.is_json {
             let contest = outcome.contest.iter();
             let contest: Vec<_> = contest
-                .map(|(usage, points)| json!({ "use": use_text(*usage), "score": points }))
+                .map(|(usage, points)| json!({ "use": network_use(*usage), "score": points }))
                 .collect();
             let counts = &outcome.progress.counts;
             let object = json!({
@@ -165,7 +155,7 @@ impl Show {
                 "cures": outcome.progress.cures,
                 "early": outcome.is_early,
                 "contest": contest,
-                "use": use_text(outcome.best),
+                "use": network_use(outcome.best),
                 "score": outcome.last,
                 "move_seconds": outcome.move_time,
                 "svg": outcome.svg.as_ref().map(|path| path.display().to_string()),
