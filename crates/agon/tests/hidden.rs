@@ -182,15 +182,15 @@ fn a_match_is_recorded_and_shown_as_a_role_saw_it() {
         );
         assert!(!seen.contains("draw"), "chance is hidden: {seen}");
         for (step, row) in record.moves.iter().enumerate() {
-            let own = row[idx].replace("( ", "(").replace(" )", ")");
-            assert!(seen.contains(&own), "step {step}: {seen}");
+            let own = row[idx].trim_matches(['(', ')', ' ']);
+            assert!(seen.contains(own), "step {step}: {seen}");
         }
     }
     let unknown = folder
         .agon(&["replay", "m.json", "--as", "three"])
         .output()
         .expect("it runs");
-    assert_eq!(unknown.status.code(), Some(1).or(unknown.status.code()));
+    assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("the roles are: one, random, two"));
 }
 
@@ -209,7 +209,7 @@ fn the_commands_handle_chance() {
     );
     let counted = folder.run(&["perft", "cards.kif", "2", "--json"]);
     // Four draws; then each of the two players guesses one of four cards or peeks.
-    assert!(counted.contains("\"counts\":[1,4,100]"), "{counted}");
+    assert!(counted.contains("\"counts\":[4,100]"), "{counted}");
     let analysed = folder.run(&["analyse", "cards.kif", "--json", "--games", "50"]);
     assert!(!analysed.contains("\"role\":\"random\""), "{analysed}");
     let rejected = folder

@@ -239,9 +239,10 @@ impl Findings<'_> {
     /// The best goal in any kind of game.
     fn best_seen(&self, role: RoleId) -> Option<u8> {
         let random = self.survey.roles[role.idx()].goals.keys().max().copied();
-        let contest = &self.contest.goals[role.idx()];
-        let contest = (contest.n > 0).then_some(contest.most as u8);
-        random.max(contest)
+        let place = self.roles().position(|other| other == role);
+        let contest = place.map(|place| &self.contest.goals[place]);
+        let contest = contest.filter(|contest| contest.n > 0);
+        random.max(contest.map(|contest| contest.most as u8))
     }
 
     fn best_defined(&self, role: RoleId) -> Option<u8> {
