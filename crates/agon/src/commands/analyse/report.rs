@@ -207,13 +207,14 @@ impl Findings<'_> {
         }
     }
 
+    /// The roles that players take. Chance is not judged.
     fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
-        RoleId::all(self.game.n_roles())
+        self.game.playing_roles()
     }
 
     fn kind(&self) -> &'static str {
         let turns = &self.survey.turns;
-        match (self.game.n_roles(), turns.n_one, turns.n_several) {
+        match (self.roles().count(), turns.n_one, turns.n_several) {
             (1, ..) => "single-player",
             (_, 0, 0) => "without choices",
             (_, _, 0) => "turn-taking",
@@ -238,9 +239,10 @@ impl Findings<'_> {
     /// The best goal in any kind of game.
     fn best_seen(&self, role: RoleId) -> Option<u8> {
         let random = self.survey.roles[role.idx()].goals.keys().max().copied();
-        let contest = &self.contest.goals[role.idx()];
-        let contest = (contest.n > 0).then_some(contest.most as u8);
-        random.max(contest)
+        let place = self.roles().position(|other| other == role);
+        let contest = place.map(|place| &self.contest.goals[place]);
+        let contest = contest.filter(|contest| contest.n > 0);
+        random.max(contest.map(|contest| contest.most as u8))
     }
 
     fn best_defined(&self, role: RoleId) -> Option<u8> {
@@ -255,20 +257,20 @@ impl Findings<'_> {
     }
 
     fn standings(&self, results: &Results, n_playouts: u64) -> Contest {
-        let standing = |role: RoleId| {
-            let goals = &results.goals[role.idx()];
+        let standing = |(place, role): (usize, RoleId)| {
+            let goals = &results.goals[place];
             Standing {
                 role: self.game.role_name(role),
                 mean: goals.mean(),
                 plus_minus: goals.half_width(),
                 best: goals.most,
-                wins: Share::new(results.n_wins[role.idx()], results.n_games),
+                wins: Share::new(results.n_wins[place], results.n_games),
             }
         };
         Contest {
             games: results.n_games,
             playouts_per_move: n_playouts,
-            roles: self.roles().map(standing).collect(),
+            roles: self.roles().enumerate().map(standing).collect(),
             draws: Share::new(results.n_draws, results.n_games),
         }
     }
@@ -360,7 +362,7 @@ impl Findings<'_> {
         if self.kind() == "turn-taking" && turns.n_stays == 0 && turns.n_changes > 0 {
             merits.push("no role has a choice twice in a row".to_owned());
         }
-        if self.game.n_roles() > 1
+        if self.roles().count() > 1
             && self.contest.n_games >= 20
             && self.contest.advantage().is_none()
             && self.survey.results.advantage().is_none()
@@ -381,9 +383,6 @@ impl Findings<'_> {
         if self.survey.n_games == 0 {
             doubts.push("no game could be finished in the time".to_owned());
             return doubts;
-        }
-        if self.game.rules().is_gdl_two {
-            doubts.push("GDL-II: what the roles see is not looked at".to_owned());
         }
         doubts.extend(self.cell_doubts.iter().cloned());
         self.doubts_of_roles(&mut doubts);
@@ -451,7 +450,7 @@ impl Findings<'_> {
     }
 
     fn doubts_of_seats(&self, doubts: &mut Vec<String>) {
-        if self.game.n_roles() < 2 {
+        if self.roles().count() < 2 {
             return;
         }
         for (results, how) in [
@@ -461,7 +460,8 @@ impl Findings<'_> {
             if let Some((best, worst)) = results.advantage() {
                 let text = |idx: usize| {
                     let goals = &results.goals[idx];
-                    let name = self.game.role_name(RoleId(idx as u16));
+                    let role = self.roles().nth(idx).expect("a role per result");
+                    let name = self.game.role_name(role);
                     format!("{name} {:.1} ± {:.1}", goals.mean(), goals.half_width())
                 };
                 doubts.push(format!(
