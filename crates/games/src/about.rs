@@ -17,6 +17,9 @@ pub struct About {
     pub title: String,
     /// Whether roles move in turn.
     pub kind: Option<GameKind>,
+    /// Whether roles do not see everything that happens. Only games of GDL-II can hide anything.
+    #[serde(default)]
+    pub hidden: bool,
     /// A description in one sentence.
     #[serde(default)]
     pub description: String,

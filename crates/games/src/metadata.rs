@@ -72,6 +72,10 @@ impl Finding {
 #[must_use]
 pub fn findings(about: &About, rules: &Rules, game: &Game) -> Vec<Finding> {
     let mut found = roles(about, rules);
+    if about.hidden && !rules.is_gdl2() {
+        let message = "nothing is hidden in this game: no rule defines `sees`".to_owned();
+        found.push(Finding::error(&["hidden"], message));
+    }
     found.extend(moves(about, &known_moves(rules, game)));
     if let Some(board) = &about.board {
         let names = rules.roles.iter().map(|role| rules.term_text(role));

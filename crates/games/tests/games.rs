@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use agon_engine::{Ending, Game, Interpreter, Machine, Perft, RoleId, play_out};
+use agon_engine::{Ending, Game, Interpreter, Machine, Perft, play_out};
 use agon_games::board::board_of;
 use agon_games::suite;
 use agon_games::{self as library, BuiltIn, Layer};
@@ -155,7 +155,8 @@ fn random_games_end_with_one_goal_per_role() {
                 Ending::NoLegalMove(role) => {
                     Some(format!("{} has no legal move", game.role_name(role)))
                 }
-                Ending::Terminal => RoleId::all(game.n_roles())
+                Ending::Terminal => game
+                    .playing_roles()
                     .find(|&role| machine.goal(role).is_none())
                     .map(|role| {
                         let goals = machine.goals(role);
