@@ -56,8 +56,21 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     library::games().into_iter().map(entry).collect()
 });
 
-/// Games whose board is not guessed, because its rows are roles or things without an order.
-const NOT_GUESSED: [&str; 3] = ["mancala_kalah", "runners", "wolf_goat_cabbage"];
+/// Games whose board is not guessed, because its rows are roles or things without an order, or because it is a hand of cards
+/// or a row of numbers.
+const NOT_GUESSED: [&str; 11] = [
+    "backgammon",
+    "battleship",
+    "goofspiel_hidden",
+    "kuhn_poker",
+    "leduc_poker",
+    "liars_dice",
+    "mancala_kalah",
+    "mastermind",
+    "monty_hall",
+    "runners",
+    "wolf_goat_cabbage",
+];
 
 fn rules(sheet: &str, name: &str) -> Rules {
     check(&parse(sheet.as_bytes(), &Default::default()))
