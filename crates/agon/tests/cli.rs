@@ -530,6 +530,15 @@ fn games_are_listed() {
             row["title"].is_string() && row["kind"].is_string() && row["tables"].is_array(),
             "{row}"
         );
+        let information = match game.name {
+            "kuhn_poker" => [true, true],
+            "pig" => [true, false],
+            "dark_hex" => [false, true],
+            "chess" => [false, false],
+            _ => continue,
+        };
+        let found = [&row["chance"], &row["hidden"]].map(serde_json::Value::as_bool);
+        assert_eq!(found, information.map(Some), "{row}");
     }
 }
 

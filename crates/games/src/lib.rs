@@ -20,7 +20,8 @@
 //! [`games`] all of them.
 //!
 //! [`About`] is the metadata: what the rules cannot say. [`board`] draws states by it, [`notation`] writes and
-//! reads moves, [`metadata`] compares it with the rules. [`tactics`] has positions with a right move, and proves it.
+//! reads moves, [`metadata`] compares it with the rules. [`view`] has what a role knows of a match with hidden
+//! information. [`tactics`] has positions with a right move, and proves it.
 //!
 //! **Invariant:** holds no rule of any game outside a rulesheet.
 
@@ -31,14 +32,16 @@ pub mod notation;
 pub mod suite;
 mod svg;
 pub mod tactics;
+pub mod view;
 
-pub use about::{About, Board, GameKind, Layer, ReadError, Shape};
+pub use about::{About, Board, GameKind, Layer, ReadError, SeenBy, Shape};
 pub use svg::svg;
 
 use std::error::Error;
 use std::fmt;
 
 use agon_engine::Game;
+use agon_gdl::{check, parse};
 use include_dir::{Dir, File, include_dir};
 
 static GAMES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/games");
@@ -62,6 +65,13 @@ impl BuiltIn {
     #[must_use]
     pub fn compile(&self) -> Game {
         Game::from_text(self.sheet).expect("a built-in game can be played")
+    }
+
+    /// Whether it is a game of GDL-II, in which roles know only what they see.
+    #[must_use]
+    pub fn is_gdl2(&self) -> bool {
+        let rules = check(&parse(self.sheet.as_bytes(), &Default::default()));
+        rules.is_ok_and(|rules| rules.is_gdl2())
     }
 }
 
@@ -193,7 +203,6 @@ fn fold(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_gdl::{check, parse};
 
     #[test]
     fn every_built_in_game_is_well_formed_without_a_warning() {

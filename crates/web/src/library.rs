@@ -101,12 +101,13 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// All built-in games, without compiling them.
+    /// All built-in games that this page can play, without compiling them.
     pub(crate) fn summaries(&self) -> &'static [Summary] {
         static ALL: OnceLock<Vec<Summary>> = OnceLock::new();
         ALL.get_or_init(|| {
             let games = agon_games::games();
-            games.iter().map(built_in_summary).collect()
+            let games = games.iter().filter(|game| !game.is_gdl2());
+            games.map(built_in_summary).collect()
         })
     }
 
@@ -115,8 +116,7 @@ impl Library {
         if let Some(entry) = self.recall(id) {
             return Ok(entry);
         }
-        let is_known = self.summaries().iter().any(|summary| summary.id == id);
-        let built_in = agon_games::find(id).filter(|_| is_known);
+        let built_in = agon_games::find(id).filter(|built_in| built_in.name == id);
         let Some(built_in) = built_in else {
             let message = match id.starts_with("u-") {
                 true => "the server has forgotten these rules; send them again".to_owned(),

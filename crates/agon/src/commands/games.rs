@@ -14,7 +14,8 @@ use crate::terminal;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   agon games
-  agon games --json | jq -r 'select(.roles | length == 1) | .name'")]
+  agon games --json | jq -r 'select(.roles | length == 1) | .name'
+  agon games --json | jq -r 'select(.hidden) | .name'")]
 pub(crate) struct Args {
     /// Print one JSON object per game, with the tables of papers that it serves
     #[arg(long)]
@@ -27,6 +28,10 @@ struct Row<'a> {
     title: &'a str,
     roles: Vec<String>,
     kind: &'a str,
+    /// Whether chance plays a role.
+    chance: bool,
+    /// Whether roles do not see everything.
+    hidden: bool,
     tables: &'a [String],
 }
 
@@ -39,7 +44,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let heads = ["name", "title", "roles", "kind"].map(|head| (head, Kind::Words));
+    let heads = ["name", "title", "roles", "kind", "information"].map(|head| (head, Kind::Words));
     let mut table = Table::new(&heads, 1);
     for game in &games {
         table.push(cells(&row(game)).to_vec());
@@ -48,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn cells(row: &Row<'_>) -> [String; 4] {
+fn cells(row: &Row<'_>) -> [String; 5] {
     // Six roles would make the column too wide.
     let roles = match row.roles.len() {
         0..=3 => row.roles.join(" "),
@@ -59,25 +64,36 @@ fn cells(row: &Row<'_>) -> [String; 4] {
         row.title.to_owned(),
         roles,
         row.kind.to_owned(),
+        information(row).to_owned(),
     ]
 }
 
+/// What roles know; nothing where they know everything.
+fn information(row: &Row<'_>) -> &'static str {
+    match (row.chance, row.hidden) {
+        (false, false) => "",
+        (true, false) => "chance",
+        (false, true) => "hidden",
+        (true, true) => "chance, hidden",
+    }
+}
+
 fn row(game: &BuiltIn) -> Row<'_> {
-    let rules = check(&parse(game.sheet.as_bytes(), &Default::default()));
-    let roles = rules
-        .map(|rules| {
-            rules
-                .roles
-                .iter()
-                .map(|role| rules.term_text(role))
-                .collect()
-        })
-        .unwrap_or_default();
+    let rules = check(&parse(game.sheet.as_bytes(), &Default::default())).ok();
+    let roles = rules.iter().flat_map(|rules| {
+        let roles = rules.roles.iter();
+        roles.map(|role| rules.term_text(role))
+    });
     Row {
         name: game.name,
         title: &game.about.title,
-        roles,
+        roles: roles.collect(),
         kind: game.about.kind.map_or("", GameKind::name),
+        chance: rules
+            .as_ref()
+            .and_then(|rules| rules.random_role())
+            .is_some(),
+        hidden: game.about.hidden,
         tables: &game.about.tables,
     }
 }
