@@ -40,7 +40,7 @@ pub(crate) fn rules_error(py: Python<'_>, error: &FromTextError) -> PyErr {
                 .filter(|found| found.severity == Severity::Error);
             errors.next().and_then(|found| found.place(source))
         }
-        FromTextError::HiddenInformation | FromTextError::Interpreter(_) => None,
+        FromTextError::Interpreter(_) => None,
     };
     let exception = RulesError::new_err(error.to_string());
     let value = exception.value(py);

@@ -166,9 +166,6 @@ fn from_text(text: &str, stop: &dyn Fn() -> bool) -> Result<EngineGame, FromText
         findings,
         source: Arc::clone(&description.source),
     })?;
-    if rules.is_gdl_two {
-        return Err(FromTextError::HiddenInformation);
-    }
     EngineGame::compile(Arc::new(rules), &Default::default(), stop)
         .map_err(FromTextError::Interpreter)
 }

@@ -88,15 +88,7 @@ impl Sheet {
 
     /// Checked rules of a game that Agon can play; otherwise the reason is the error.
     pub(crate) fn playable(&self, limits: &Limits) -> anyhow::Result<Arc<Rules>> {
-        let rules = self.rules(limits)?;
-        if rules.is_gdl_two {
-            let reason = format!(
-                "{} is a game with hidden information (GDL-II), which Agon cannot play yet",
-                self.name
-            );
-            return Err(Unplayable(reason).into());
-        }
-        Ok(Arc::new(rules))
+        self.rules(limits).map(Arc::new)
     }
 
     /// Checked rules; findings that forbid play become the error.

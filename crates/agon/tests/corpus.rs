@@ -57,7 +57,7 @@ fn real_sheets_have_no_error() {
             let rules = rules(&path, &bytes);
             assert!(!rules.roles.is_empty(), "{}", path.display());
             assert!(
-                folder != "gdl2" || rules.is_gdl_two || uses_random(&rules),
+                folder != "gdl2" || rules.is_gdl2() || uses_random(&rules),
                 "{}",
                 path.display()
             );

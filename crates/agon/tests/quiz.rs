@@ -106,7 +106,7 @@ fn lockstep(one: &Game, other: &Game, mapping: &Mapping, what: &str) {
 
 /// Compares a game with its obfuscated forms; false if it cannot be grounded in time.
 fn check_game(name: &str, text: &str, most: u64) -> bool {
-    let Some(rules_of_one) = rules(text).filter(|rules| !rules.is_gdl_two) else {
+    let Some(rules_of_one) = rules(text).filter(|rules| !rules.is_gdl2()) else {
         return false;
     };
     let Some(one) = compile(&rules_of_one) else {

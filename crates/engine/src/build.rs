@@ -10,6 +10,17 @@ use crate::network::{Builder, Network, RoleSignals, Signal};
 /// Builds the network of a program, unoptimised. Equal gates stay separate.
 #[must_use]
 pub fn build(program: &GroundProgram) -> Network {
+    construct(program).finish()
+}
+
+/// Builds the network of what the roles see. It has no other outputs.
+#[must_use]
+pub(crate) fn build_percepts(program: &GroundProgram) -> Network {
+    construct(program).finish_percepts()
+}
+
+/// Builds the gates of all atoms.
+fn construct(program: &GroundProgram) -> Construction<'_> {
     let n_inputs = program
         .roles
         .iter()
@@ -35,7 +46,7 @@ pub fn build(program: &GroundProgram) -> Network {
     for atom in program.derived() {
         construction.visit(atom);
     }
-    construction.finish()
+    construction
 }
 
 struct Construction<'a> {
@@ -141,6 +152,7 @@ impl Construction<'_> {
                 first_input,
                 legal,
                 goals,
+                percepts: Vec::new(),
             });
             first_input += role.moves.len() as u32;
         }
@@ -148,6 +160,24 @@ impl Construction<'_> {
         let builder = std::mem::replace(&mut self.builder, Builder::new(0, 0));
         let mut network = builder.finish();
         (network.next, network.roles, network.terminal) = (next, roles, terminal);
+        network
+    }
+
+    fn finish_percepts(self) -> Network {
+        let mut first_input = 0;
+        let mut roles = Vec::with_capacity(self.program.roles.len());
+        for role in &self.program.roles {
+            let percepts = role.percepts.iter();
+            roles.push(RoleSignals {
+                first_input,
+                legal: Vec::new(),
+                goals: Vec::new(),
+                percepts: percepts.map(|percept| self.truth(percept.holds)).collect(),
+            });
+            first_input += role.moves.len() as u32;
+        }
+        let mut network = self.builder.finish();
+        network.roles = roles;
         network
     }
 }

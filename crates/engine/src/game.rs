@@ -30,6 +30,7 @@ use crate::interpreter::{Interpreter, InterpreterError, Options, Stop};
 use crate::lanes::{Lanes, LanesOptions};
 use crate::machine::Machine;
 use crate::optimize::Pass;
+use crate::percepts::PerceptId;
 use crate::state::{Goal, MoveId, RoleId, State};
 
 /// A game compiled for play.
@@ -149,6 +150,25 @@ impl Game {
         self.rules.term_text(&self.rules.roles[role.idx()])
     }
 
+    /// Whether it is a game of GDL-II, in which a role knows only its own moves and its percepts.
+    #[must_use]
+    pub fn is_gdl2(&self) -> bool {
+        self.rules.is_gdl2()
+    }
+
+    /// The role that chance plays: all its legal moves are equally likely, and its goals mean nothing. Only games of
+    /// GDL-II have one.
+    #[must_use]
+    pub fn random_role(&self) -> Option<RoleId> {
+        self.rules.random_role().map(|idx| RoleId(idx as u16))
+    }
+
+    /// The roles that players take, in order: all except chance.
+    pub fn playing_roles(&self) -> impl Iterator<Item = RoleId> + Clone + use<> {
+        let random = self.random_role();
+        RoleId::all(self.n_roles()).filter(move |&role| Some(role) != random)
+    }
+
     /// The lowest and the highest goal that the rules can give a role in any state. 0 and 100 where that is unknown: the
     /// rules give the role no goal, or the game does not ground and a goal value is a variable.
     #[must_use]
@@ -231,6 +251,24 @@ impl Game {
         match &self.engine {
             Engine::Network(grounded) => grounded.move_text(role, mv),
             Engine::Interpreter(interpreter, _) => interpreter.move_text(mv),
+        }
+    }
+
+    /// A percept as text, in the spelling of the sheet. In GDL-I it is the move of a role, `(does r m)`.
+    #[must_use]
+    pub fn percept_name(&self, percept: PerceptId) -> String {
+        match &self.engine {
+            Engine::Network(grounded) => grounded.percept_text(percept),
+            Engine::Interpreter(interpreter, _) => interpreter.percept_text(percept),
+        }
+    }
+
+    /// The percept with this text; case is ignored where that is unambiguous. `None` if no role can ever see it.
+    #[must_use]
+    pub fn find_percept(&self, text: &str) -> Option<PerceptId> {
+        match &self.engine {
+            Engine::Network(grounded) => grounded.find_percept(text),
+            Engine::Interpreter(interpreter, _) => interpreter.find_percept(text),
         }
     }
 

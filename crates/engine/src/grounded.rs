@@ -9,6 +9,8 @@ use crate::lanes::decisive::{self, Decisive};
 use crate::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions};
 use crate::machine::Machine;
 use crate::optimize::{Optimized, Pass, optimize_until};
+use crate::percept_network::{PerceptNetwork, PerceptScratch};
+use crate::percepts::PerceptId;
 use crate::scalar::{ScalarMachine, ScalarProgram};
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
@@ -23,6 +25,7 @@ pub struct Grounded {
     /// The layout for lanes, made on first use.
     lanes: OnceLock<Arc<LanesProgram>>,
     decisive: OnceLock<Option<Decisive>>,
+    percepts: PerceptNetwork,
 }
 
 impl Grounded {
@@ -62,10 +65,45 @@ impl Grounded {
             scalar,
             goals,
             initial,
+            percepts: PerceptNetwork::new(&program),
             program,
             lanes: OnceLock::new(),
             decisive: OnceLock::new(),
         })
+    }
+
+    /// What the roles see.
+    pub(crate) fn percepts(&self) -> &PerceptNetwork {
+        &self.percepts
+    }
+
+    /// Number of gates that decide what the roles see. Playouts do not evaluate them.
+    #[must_use]
+    pub fn n_percept_gates(&self) -> usize {
+        self.percepts.n_gates()
+    }
+
+    /// Number of different percepts.
+    #[must_use]
+    pub fn n_percepts(&self) -> usize {
+        self.percepts.n_percepts(&self.program)
+    }
+
+    /// A percept as text.
+    #[must_use]
+    pub fn percept_text(&self, percept: PerceptId) -> String {
+        self.percepts.text(&self.program, percept)
+    }
+
+    /// The percept with this text, if some role may ever see it. An exact match comes first; otherwise case is ignored.
+    #[must_use]
+    pub fn find_percept(&self, text: &str) -> Option<PerceptId> {
+        let wanted = normal(text);
+        let find = |matches: &dyn Fn(&str) -> bool| {
+            let mut all = (0..self.n_percepts() as u32).map(PerceptId);
+            all.find(|&percept| matches(&self.percept_text(percept)))
+        };
+        find(&|text| text == wanted).or_else(|| find(&|text| text.eq_ignore_ascii_case(&wanted)))
     }
 
     /// The ground program.
@@ -92,6 +130,8 @@ impl Grounded {
         GroundedMachine {
             game: Arc::clone(self),
             scalar: self.scalar.machine(),
+            scratch: PerceptScratch::default(),
+            percepts: Vec::new(),
         }
     }
 
@@ -220,6 +260,9 @@ fn initial_state(program: &GroundProgram) -> State {
 pub struct GroundedMachine {
     game: Arc<Grounded>,
     scalar: ScalarMachine,
+    scratch: PerceptScratch<1>,
+    /// The most recent percepts.
+    percepts: Vec<PerceptId>,
 }
 
 impl GroundedMachine {
@@ -268,6 +311,13 @@ impl Machine for GroundedMachine {
         texts.sort_unstable();
         texts.dedup();
         texts
+    }
+
+    fn percepts(&mut self, role: RoleId, joint: &JointMove) -> &[PerceptId] {
+        let step = (self.scalar.words(), joint.moves());
+        let (scratch, percepts) = (&mut self.scratch, &mut self.percepts);
+        self.game.percepts.see(scratch, step, role, percepts);
+        &self.percepts
     }
 
     fn advance(&mut self, joint: &JointMove) {

@@ -114,9 +114,33 @@ impl Levels {
     }
 }
 
+/// A node outside of components, or a component.
 enum Unit {
     Node(NodeId),
     Component(usize),
+}
+
+/// All nodes in an order in which each follows what it reads; the members of a component are together, in node order.
+pub(crate) fn in_order(network: &Network) -> Vec<Vec<NodeId>> {
+    let cyclic = cyclic_components(network);
+    let mut levels = Levels {
+        level: Vec::new(),
+        component: vec![NONE; network.n_nodes()],
+        components: Vec::new(),
+        n_levels: 0,
+    };
+    for (idx, members) in cyclic.iter().enumerate() {
+        let members = members.iter();
+        members.for_each(|&member| levels.component[member as usize] = idx as u32);
+    }
+    let unit = |unit: Unit| match unit {
+        Unit::Node(node) => vec![node],
+        Unit::Component(idx) => cyclic[idx].iter().map(|&node| NodeId(node)).collect(),
+    };
+    topological(network, &levels, &cyclic)
+        .into_iter()
+        .map(unit)
+        .collect()
 }
 
 /// Nodes and components in topological order: each after everything that it reads.

@@ -7,6 +7,7 @@
 
 use std::error::Error;
 
+use crate::percepts::PerceptId;
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
 /// Why a machine could not answer.
@@ -43,6 +44,10 @@ pub trait Machine {
 
     /// Every value that can be derived as the goal of a role, as spelled in the sheet, sorted.
     fn goals(&mut self, role: RoleId) -> Vec<String>;
+
+    /// What a role sees when this joint move is made in this state, sorted by id. In a game of GDL-I that is the move of
+    /// every role. Everything else that the role knows are its own moves.
+    fn percepts(&mut self, role: RoleId, joint: &JointMove) -> &[PerceptId];
 
     /// Moves to the state after this joint move.
     fn advance(&mut self, joint: &JointMove);

@@ -126,6 +126,8 @@ pub struct RoleSignals {
     pub legal: Vec<Signal>,
     /// When each of the role's goal values holds.
     pub goals: Vec<Signal>,
+    /// When the role sees each of its percepts; empty except in a network of percepts ([`crate::percepts`]).
+    pub percepts: Vec<Signal>,
 }
 
 /// A network; see the module documentation.
@@ -230,12 +232,12 @@ impl Network {
         NodeId(1 + self.n_bases + input)
     }
 
-    /// All outputs: next, legal, goals, terminal and the definitions of loops.
+    /// All outputs: next, legal, goals, percepts, terminal and the definitions of loops.
     pub fn outputs(&self) -> impl Iterator<Item = Signal> + '_ {
         let role_signals = self
             .roles
             .iter()
-            .flat_map(|role| role.legal.iter().chain(&role.goals));
+            .flat_map(|role| role.legal.iter().chain(&role.goals).chain(&role.percepts));
         self.next
             .iter()
             .chain(role_signals)
@@ -301,6 +303,7 @@ impl Network {
             first_input: role.first_input,
             legal: all(&role.legal),
             goals: all(&role.goals),
+            percepts: all(&role.percepts),
         };
         into.roles = self.roles.iter().map(role).collect();
     }
@@ -337,6 +340,9 @@ impl fmt::Display for Network {
             }
             for (idx, signal) in signals.goals.iter().enumerate() {
                 writeln!(f, "goal {role} {idx} := {signal:?}")?;
+            }
+            for (idx, signal) in signals.percepts.iter().enumerate() {
+                writeln!(f, "percept {role} {idx} := {signal:?}")?;
             }
         }
         writeln!(f, "terminal := {:?}", self.terminal)

@@ -152,6 +152,6 @@ pub fn nth_bit(mut word: u64, n: u32) -> u32 {
 }
 
 /// A random number below `n`, taken from the high half of a product: the bias is below n / 2³².
-fn below(n: u32, rng: &mut impl Rng) -> u32 {
+pub(crate) fn below(n: u32, rng: &mut impl Rng) -> u32 {
     ((u64::from(rng.next_u32()) * u64::from(n)) >> 32) as u32
 }

@@ -26,8 +26,6 @@ pub enum FromTextError {
         /// The text that their places refer to.
         source: Arc<Source>,
     },
-    /// The rules have hidden information (GDL-II).
-    HiddenInformation,
     /// No engine can run the rules.
     Interpreter(InterpreterError),
 }
@@ -44,9 +42,6 @@ impl fmt::Display for FromTextError {
                 }
                 Ok(())
             }
-            FromTextError::HiddenInformation => {
-                f.write_str("games with hidden information (GDL-II) cannot be played")
-            }
             FromTextError::Interpreter(error) => error.fmt(f),
         }
     }
@@ -56,7 +51,7 @@ impl Error for FromTextError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             FromTextError::Interpreter(error) => Some(error),
-            FromTextError::Rules { .. } | FromTextError::HiddenInformation => None,
+            FromTextError::Rules { .. } => None,
         }
     }
 }
@@ -129,16 +124,13 @@ impl Game {
     /// ```
     ///
     /// # Errors
-    /// If the rules have errors, have hidden information, or no engine can run them.
+    /// If the rules have errors, or no engine can run them.
     pub fn from_text(text: &str) -> Result<Game, FromTextError> {
         let description = parse(text.as_bytes(), &agon_gdl::Limits::default());
         let rules = check(&description).map_err(|findings| FromTextError::Rules {
             findings,
             source: Arc::clone(&description.source),
         })?;
-        if rules.is_gdl_two {
-            return Err(FromTextError::HiddenInformation);
-        }
         let limits = agon_ground::GroundLimits::default();
         Game::compile(Arc::new(rules), &limits, &|| false).map_err(FromTextError::Interpreter)
     }
@@ -206,11 +198,12 @@ mod tests {
     }
 
     #[test]
-    fn hidden_information_is_refused() {
+    fn games_with_hidden_information_are_read() {
         let text = "(role robot) (role random) (init on) (legal robot wait) (legal random wait)
             (<= (sees robot on) (true on)) (<= terminal (true on)) (goal robot 100) (goal random 0)";
-        let error = Game::from_text(text).expect_err("it cannot be played");
-        assert!(matches!(error, FromTextError::HiddenInformation), "{error}");
+        let game = Game::from_text(text).expect("a game");
+        assert!(game.is_gdl2());
+        assert_eq!(game.random_role(), Some(RoleId(1)));
     }
 
     #[test]

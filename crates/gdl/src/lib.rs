@@ -59,7 +59,7 @@ pub use format::format;
 pub use graph::components;
 pub use parse::parse;
 pub use read::{Limits, Syntax};
-pub use rules::{Atom, Literal, Relation, RelationId, Rule, Rules, Term, VariableId};
+pub use rules::{Atom, Literal, RANDOM, Relation, RelationId, Rule, Rules, Term, VariableId};
 pub use source::{BadByte, Place, Source, Span};
 pub use symbol::{Keyword, SymbolId, SymbolTable};
 pub use words::{Word, WordKind, words};

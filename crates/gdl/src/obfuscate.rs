@@ -187,7 +187,13 @@ impl<'a> Writer<'a> {
         let originals = rules.symbols.iter();
         let originals = originals.map(|(_, name)| name.trim_start_matches('?').to_lowercase());
         let keywords = Keyword::ALL.iter().map(|keyword| keyword.name().to_owned());
-        let keep = keep.iter().map(String::as_str).collect();
+        let random = rules.random_role().map(|idx| &rules.roles[idx]);
+        let random = random.and_then(|role| match role {
+            Term::Constant(name) => Some(rules.symbols.name(*name)),
+            _ => None,
+        });
+        // The name of chance is a keyword in GDL-II.
+        let keep = keep.iter().map(String::as_str).chain(random).collect();
         Writer {
             rules,
             options,

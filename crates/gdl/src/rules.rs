@@ -152,13 +152,30 @@ pub struct Rules {
     pub roles: Vec<Term>,
     /// Facts and rules in the order written, including the `role` facts.
     pub rules: Vec<Rule>,
-    /// Whether the sheet uses `sees`: an imperfect-information game in GDL-II.
-    pub is_gdl_two: bool,
+    pub(crate) is_gdl2: bool,
+    /// The index of the role that chance plays.
+    pub(crate) random_role: Option<usize>,
     /// Findings that do not prevent the game from being played.
     pub warnings: Diagnostics,
 }
 
+/// The name of the role that chance plays in GDL-II, in any case.
+pub const RANDOM: &str = "random";
+
 impl Rules {
+    /// Whether it is a game of GDL-II: the sheet defines `sees`, so that roles know only what they see.
+    #[must_use]
+    pub fn is_gdl2(&self) -> bool {
+        self.is_gdl2
+    }
+
+    /// The index of the role that chance plays: the role called `random` of a GDL-II sheet. In a sheet without `sees` a
+    /// role of that name is played like any other.
+    #[must_use]
+    pub fn random_role(&self) -> Option<usize> {
+        self.random_role
+    }
+
     /// The name and arity of a relation.
     #[must_use]
     pub fn relation(&self, relation: RelationId) -> Relation {

@@ -8,7 +8,7 @@ use crate::emit::{Numbering, RawRules};
 use crate::join::Store;
 use crate::program::{
     AtomId, AtomName, Atoms, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, NameKind,
-    Role, Rules as GroundRules, Truth,
+    Percept, Role, Rules as GroundRules, Truth,
 };
 use crate::reach::{Rows, n_before};
 use crate::simplify::{Bounds, Links};
@@ -96,11 +96,11 @@ pub(crate) fn assemble(
     let mut roles = assembly.roles(rules);
     let first_derived = fluents.len() + roles.iter().map(|role| role.moves.len()).sum::<usize>();
     // Step 2. Number the atoms that the outputs need.
-    let outputs = (!stop()).then(|| assembly.outputs())?;
+    let outputs = (!stop()).then(|| assembly.outputs(rules.is_gdl2()))?;
     let by_head = ByHead::new(raw, numbering.n_atoms);
     let order = assembly.needed(raw, &by_head, &outputs, first_derived as u32);
     // Step 3. Fill in when the outputs hold, now that all ids are known.
-    assembly.fill(&mut fluents, &mut roles);
+    assembly.fill(&mut fluents, &mut roles, rules.is_gdl2());
     let terminal = assembly.terminal();
     let atoms = assembly.names(is_dynamic, &order, first_derived as u32, rules);
     let ground_rules = assembly.rules(raw, &by_head, &order, stop)?;
@@ -116,6 +116,8 @@ pub(crate) fn assemble(
         fluents,
         roles,
         terminal,
+        is_gdl2: rules.is_gdl2(),
+        random_role: rules.random_role(),
         counts,
         atoms,
         rules: ground_rules,
@@ -176,6 +178,7 @@ impl Assembly<'_, '_> {
                 name,
                 moves: Vec::new(),
                 goals: Vec::new(),
+                percepts: Vec::new(),
             })
             .collect();
         for (role, &name) in roles.iter_mut().zip(&names) {
@@ -202,14 +205,18 @@ impl Assembly<'_, '_> {
     }
 
     /// Raw atoms that the outputs of the game refer to.
-    fn outputs(&self) -> Vec<u32> {
+    fn outputs(&self, is_gdl2: bool) -> Vec<u32> {
         let mut outputs = Vec::new();
         for keyword in [
             RelationId::NEXT,
             RelationId::LEGAL,
             RelationId::GOAL,
             RelationId::TERMINAL,
+            RelationId::SEES,
         ] {
+            if keyword == RelationId::SEES && !is_gdl2 {
+                continue;
+            }
             for relation in self.relations_of(keyword) {
                 let rows = 0..self.store.relations[relation.idx()].len();
                 outputs.extend(rows.map(|row| self.numbering.atom(relation, row)));
@@ -276,7 +283,7 @@ impl Assembly<'_, '_> {
         }
     }
 
-    fn fill(&mut self, fluents: &mut [Fluent], roles: &mut [Role]) {
+    fn fill(&mut self, fluents: &mut [Fluent], roles: &mut [Role], is_gdl2: bool) {
         for relation in self.relations_of(RelationId::NEXT) {
             let target = self.rows.counterpart(relation, RelationId::TRUE);
             self.for_each_pair(relation, target, |this, from, to| {
@@ -301,6 +308,9 @@ impl Assembly<'_, '_> {
             });
         }
         self.goals(roles);
+        if is_gdl2 {
+            self.percepts(roles);
+        }
     }
 
     /// Calls `visit` with the raw atoms of each row of one relation and of the same row in another.
@@ -328,6 +338,20 @@ impl Assembly<'_, '_> {
                         value: tuple[1],
                         holds,
                     });
+                }
+            }
+        }
+    }
+
+    fn percepts(&self, roles: &mut [Role]) {
+        for relation in self.relations_of(RelationId::SEES) {
+            for row in 0..self.store.relations[relation.idx()].len() {
+                let holds = self.truth(self.numbering.atom(relation, row));
+                let tuple = self.store.relations[relation.idx()].row(row);
+                let found = roles.iter_mut().find(|role| role.name == tuple[0]);
+                if let Some(role) = found.filter(|_| holds != Truth::Never) {
+                    let term = tuple[1];
+                    role.percepts.push(Percept { term, holds });
                 }
             }
         }

@@ -273,7 +273,9 @@ fn needed_relations(rules: &Rules) -> FxHashSet<RelationId> {
         RelationId::TERMINAL,
     ];
     let mut needed: FxHashSet<RelationId> = roots.into_iter().collect();
-    let mut queue = roots.to_vec();
+    // In GDL-I, `sees` is a name like any other.
+    needed.extend(rules.is_gdl2().then_some(RelationId::SEES));
+    let mut queue: Vec<RelationId> = needed.iter().copied().collect();
     while let Some(relation) = queue.pop() {
         for rule in by_head.get(&relation).map_or(&[][..], Vec::as_slice) {
             for_each_relation(&rule.body, &mut |used| {

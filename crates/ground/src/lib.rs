@@ -44,7 +44,9 @@ use join::{Join, Store};
 use reach::{Exceeded, Rows, Watch};
 
 pub use error::{GroundError, GroundLimits};
-pub use program::{AtomId, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, Role, Truth};
+pub use program::{
+    AtomId, Counts, Fluent, GoalValue, GroundProgram, Literal, Move, Percept, Role, Truth,
+};
 pub use term::{TermId, TermTable, TermView};
 
 /// Grounds a game: removes the variables from its rules. `stop` is polled regularly; grounding ends when it returns
@@ -144,7 +146,7 @@ fn attempt(
     let demanded = demand::with_callers(&clauses, &large, &catalog);
     let clauses = demand::demand(clauses, &demanded, &mut catalog);
     let mut split = Split::new(clauses, &mut catalog, stop).map_err(&stopped)?;
-    let nature = reach::nature(&split.reachable, &catalog);
+    let nature = reach::nature(&split.reachable, &catalog, rules.is_gdl2());
     let mut rows = Rows::new(&mut catalog);
     let is_filter: Vec<bool> = rows
         .catalog

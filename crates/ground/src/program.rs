@@ -80,7 +80,16 @@ pub struct GoalValue {
     pub holds: Truth,
 }
 
-/// A role with its moves and goal values.
+/// A percept that a role may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Percept {
+    /// The `p` of `(sees r p)`.
+    pub term: TermId,
+    /// When the role sees it, which may depend on the moves of the step.
+    pub holds: Truth,
+}
+
+/// A role with its moves, goal values and percepts.
 #[derive(Clone, Debug)]
 pub struct Role {
     /// Its name.
@@ -89,6 +98,8 @@ pub struct Role {
     pub moves: Vec<Move>,
     /// Its goal values.
     pub goals: Vec<GoalValue>,
+    /// Its percepts; none in GDL-I.
+    pub percepts: Vec<Percept>,
 }
 
 /// A ground game; see the module documentation.
@@ -104,6 +115,10 @@ pub struct GroundProgram {
     pub roles: Vec<Role>,
     /// When the match is over.
     pub terminal: Truth,
+    /// Whether it is a game of GDL-II, in which roles have percepts.
+    pub is_gdl2: bool,
+    /// The role that chance plays in GDL-II, as an index.
+    pub random_role: Option<usize>,
     /// Sizes measured during grounding.
     pub counts: Counts,
     pub(crate) atoms: Atoms,
@@ -306,6 +321,14 @@ impl fmt::Display for GroundProgram {
                     "goal {name} {} when {}",
                     self.term_text(goal.value),
                     truth(goal.holds)
+                )?;
+            }
+            for percept in &role.percepts {
+                writeln!(
+                    f,
+                    "percept {name} {} when {}",
+                    self.term_text(percept.term),
+                    truth(percept.holds)
                 )?;
             }
         }

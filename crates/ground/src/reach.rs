@@ -199,7 +199,7 @@ pub(crate) struct Nature {
 }
 
 /// Classifies the relations. Filters only restrict what is computed and make nothing dynamic.
-pub(crate) fn nature(clauses: &[Clause], catalog: &Catalog) -> Nature {
+pub(crate) fn nature(clauses: &[Clause], catalog: &Catalog, is_gdl2: bool) -> Nature {
     let filters = |relation: RelId| catalog.is_filter(relation);
     let always = [
         RelationId::TRUE,
@@ -213,7 +213,9 @@ pub(crate) fn nature(clauses: &[Clause], catalog: &Catalog) -> Nature {
         catalog
             .meaning(*relation)
             .relation()
-            .is_some_and(|keyword| always.contains(&keyword))
+            .is_some_and(|keyword| {
+                always.contains(&keyword) || (is_gdl2 && keyword == RelationId::SEES)
+            })
     };
     let mut dynamic: Vec<RelId> = catalog.ids().filter(is_always).collect();
     dynamic.extend(negative_cycles(clauses, catalog));

@@ -150,7 +150,7 @@ fn run(jobs: &Receiver<Job>, outcomes: &Sender<Outcome>, observe: &Observe, newe
 }
 
 fn statistics(rules: &Arc<Rules>, stop: &dyn Fn() -> bool) -> Option<Statistics> {
-    if rules.is_gdl_two || stop() {
+    if stop() {
         return None;
     }
     let game = Game::compile(Arc::clone(rules), &Default::default(), stop).ok()?;

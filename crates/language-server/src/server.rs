@@ -231,7 +231,7 @@ impl Server<'_> {
             document.read_again(self.generation);
             let rules = document.reading.rules.clone();
             self.publish_findings(&key)?;
-            if let Some(rules) = rules.filter(|rules| !rules.is_gdl_two) {
+            if let Some(rules) = rules {
                 self.background.ask(Job {
                     uri: key,
                     generation: self.generation,

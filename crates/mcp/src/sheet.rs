@@ -71,9 +71,9 @@ impl Sheet {
                 first.unwrap_or_default()
             )
         })?;
-        if rules.is_gdl_two {
+        if rules.is_gdl2() {
             return Err(format!(
-                "{name} is a game with hidden information (GDL-II), which Agon cannot play"
+                "{name} is a game with hidden information (GDL-II), which cannot be played here; use `agon play` or `agon match`"
             ));
         }
         Ok(Sheet {

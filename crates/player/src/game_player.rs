@@ -111,7 +111,7 @@ impl GamePlayer {
                 start_clock,
                 play_clock,
             } => {
-                let Some(role) = find_role(&rules, &role).filter(|_| !rules.is_gdl_two) else {
+                let Some(role) = find_role(&rules, &role).filter(|_| !rules.is_gdl2()) else {
                     return Reply::Busy;
                 };
                 let known = self.known.as_ref();

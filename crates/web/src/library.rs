@@ -197,8 +197,8 @@ fn read(text: &str) -> Result<Arc<Rules>, ApiError> {
         };
         ApiError::rules(message, findings)
     })?;
-    if rules.is_gdl_two {
-        let message = "this is a game with hidden information (GDL-II), which Agon cannot play yet";
+    if rules.is_gdl2() {
+        let message = "this is a game with hidden information (GDL-II), which `agon play` and `agon match` can play, but not this page yet";
         return Err(ApiError::rules(message, Vec::new()));
     }
     Ok(Arc::new(rules))

@@ -106,15 +106,13 @@ fn run_once(args: &Args) -> anyhow::Result<ExitCode> {
         }
         None => {
             let mut text = about(&sheet, &rules);
-            if !rules.is_gdl_two {
-                let drawing = match &sheet.about {
-                    Some(about) if about.board.is_some() || !about.guesses_board => {
-                        Drawing::Known(about.board.clone())
-                    }
-                    _ => Drawing::Guess,
-                };
-                text.push_str(&compiled(&rules, check_time, &grounded, drawing)?);
-            }
+            let drawing = match &sheet.about {
+                Some(about) if about.board.is_some() || !about.guesses_board => {
+                    Drawing::Known(about.board.clone())
+                }
+                _ => Drawing::Guess,
+            };
+            text.push_str(&compiled(&rules, check_time, &grounded, drawing)?);
             text
         }
     };
@@ -152,8 +150,11 @@ fn about(sheet: &Sheet, rules: &Rules) -> String {
     let sheet = format!("{n_facts} facts, {n_rules} rules, {n_own} relations of its own");
     line(&mut text, "sheet", &sheet);
     line(&mut text, "warnings", &rules.warnings.len().to_string());
-    if rules.is_gdl_two {
-        let language = "GDL-II: imperfect information, which Agon cannot play yet";
+    if rules.is_gdl2() {
+        let language = match rules.random_role() {
+            Some(_) => "GDL-II: chance, and roles know only what they see",
+            None => "GDL-II: roles know only what they see",
+        };
         line(&mut text, "language", language);
     }
     text

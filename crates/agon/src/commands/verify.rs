@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 
 use agon_engine::lanes::{Lanes, LanesOptions, LanesProgram, LayoutOptions};
 use agon_engine::optimize::Pass;
-use agon_engine::{Goal, Grounded, Interpreter, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{
+    Goal, Grounded, Interpreter, JointMove, Machine, MoveId, PerceptId, RoleId, State,
+};
 use agon_gdl::{Rules, Severity};
 use agon_ground::{GroundError, GroundLimits, ground};
 use anyhow::Context;
@@ -452,6 +454,11 @@ impl Machine for Sight {
 
     fn goals(&mut self, role: RoleId) -> Vec<String> {
         self.roles[role.idx()].goals.clone()
+    }
+
+    fn percepts(&mut self, _role: RoleId, _joint: &JointMove) -> &[PerceptId] {
+        // Traces have no percepts to compare.
+        &[]
     }
 
     fn advance(&mut self, joint: &JointMove) {

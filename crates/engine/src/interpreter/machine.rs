@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use agon_gdl::Keyword;
+
 use super::error::Stop;
 use super::evaluate::Evaluator;
 use super::memory::Memory;
 use super::terms::TermId;
 use super::{
-    GOAL, IS_LEGAL, Interpreter, InterpreterError, LEGAL, NEXT, TERMINAL, names, pack, unpack,
+    GOAL, IS_LEGAL, Interpreter, InterpreterError, LEGAL, NEXT, Resource, SEES, TERMINAL, names,
+    pack, unpack,
 };
 use crate::machine::{Fault, Machine};
+use crate::percepts::PerceptId;
 use crate::state::{Goal, JointMove, MoveId, RoleId, State};
 
 /// One state of an interpreted game, on one thread. If the limits are exceeded, its [`Machine`] implementation answers
@@ -23,6 +27,8 @@ pub struct InterpreterMachine {
     legal: Vec<(Vec<MoveId>, bool)>,
     /// The next state under construction.
     next: Vec<u32>,
+    /// The most recent percepts.
+    percepts: Vec<PerceptId>,
     fault: Option<InterpreterError>,
 }
 
@@ -38,6 +44,7 @@ impl InterpreterMachine {
             is_terminal: false,
             legal,
             next: Vec::new(),
+            percepts: Vec::new(),
             fault: None,
         };
         machine.enter();
@@ -115,14 +122,66 @@ impl InterpreterMachine {
         }
     }
 
+    /// Sets the joint move of the queries that follow. Answers about another one are dropped.
+    fn set_joint(&mut self, joint: &JointMove) {
+        let n_roles = self.interpreter.roles.len();
+        let moves = joint.moves().iter().take(n_roles).map(|mv| mv.0);
+        if !moves.clone().eq(self.memory.does.iter().copied()) {
+            self.memory.tables.forget_joint();
+            self.memory.does.clear();
+            self.memory.does.extend(moves);
+        }
+        self.know(joint.moves());
+    }
+
+    /// Derives what a role sees into `percepts`, sorted.
+    fn derive_percepts(&mut self, role: RoleId, joint: &JointMove) -> Result<(), InterpreterError> {
+        self.percepts.clear();
+        self.set_joint(joint);
+        if !self.interpreter.rules.is_gdl2() {
+            return self.see_moves();
+        }
+        let name = self.interpreter.roles[role.idx()];
+        let table = self.evaluator().solve(SEES, &[name.0])?;
+        let answers = &self.memory.tables.get(table).answers;
+        let percepts = (0..answers.len()).map(|row| PerceptId(answers.row(row)[0]));
+        self.percepts.extend(percepts);
+        self.percepts.sort_unstable();
+        Ok(())
+    }
+
+    /// In GDL-I, each role sees the move of every role.
+    fn see_moves(&mut self) -> Result<(), InterpreterError> {
+        let Interpreter {
+            functors,
+            roles,
+            shared,
+            limits,
+            ..
+        } = &*self.interpreter;
+        let does = functors.find(Keyword::Does.symbol(), 2);
+        let does = does.expect("the program has this functor");
+        for (role, &mv) in roles.iter().zip(&self.memory.does) {
+            let (args, terms) = ([role.0, mv], &mut self.memory.terms);
+            let term = match terms.find(does, &args) {
+                Some(term) => term,
+                None if terms.len() < limits.terms => shared.intern(terms, does, &args),
+                None => {
+                    return Err(InterpreterError::Budget {
+                        line: 0,
+                        resource: Resource::Terms,
+                    });
+                }
+            };
+            self.percepts.push(PerceptId(term.0));
+        }
+        self.percepts.sort_unstable();
+        Ok(())
+    }
+
     /// Derives the fluents of the next state into `next`, sorted.
     fn derive_next(&mut self, joint: &JointMove) -> Result<(), InterpreterError> {
-        self.memory.does.clear();
-        let n_roles = self.interpreter.roles.len();
-        self.memory
-            .does
-            .extend(joint.moves().iter().take(n_roles).map(|move_id| move_id.0));
-        self.know(joint.moves());
+        self.set_joint(joint);
         let table = self.evaluator().solve(NEXT, &[])?;
         let answers = &self.memory.tables.get(table).answers;
         self.next.clear();
@@ -202,6 +261,15 @@ impl Machine for InterpreterMachine {
         let mut texts: Vec<String> = goals.into_iter().map(|goal| self.text(goal)).collect();
         texts.sort_unstable();
         texts
+    }
+
+    fn percepts(&mut self, role: RoleId, joint: &JointMove) -> &[PerceptId] {
+        let derived = self.derive_percepts(role, joint);
+        derived.unwrap_or_else(|error| {
+            self.percepts.clear();
+            self.note(error)
+        });
+        &self.percepts
     }
 
     fn advance(&mut self, joint: &JointMove) {

@@ -46,6 +46,7 @@ use agon_gdl::{RelationId, Rules};
 pub use error::{InterpreterError, Limits, Resource, Stop};
 pub use machine::InterpreterMachine;
 
+use crate::percepts::PerceptId;
 use crate::state::{MoveId, RoleId, State};
 use code::{Code, Mode, ProcedureId};
 use evaluate::Evaluator;
@@ -113,6 +114,8 @@ const LEGAL: ProcedureId = ProcedureId(2);
 const GOAL: ProcedureId = ProcedureId(3);
 const NEXT: ProcedureId = ProcedureId(4);
 const IS_LEGAL: ProcedureId = ProcedureId(5);
+/// Only in GDL-II.
+const SEES: ProcedureId = ProcedureId(6);
 
 const ENTRIES: [(PredicateId, &[Mode]); 6] = [
     (PredicateId(RelationId::INIT.0), &[Mode::Free]),
@@ -125,6 +128,9 @@ const ENTRIES: [(PredicateId, &[Mode]); 6] = [
         &[Mode::Bound, Mode::Bound],
     ),
 ];
+
+/// The entry for percepts.
+const SEES_ENTRY: (PredicateId, &[Mode]) = (PredicateId::SEES, &[Mode::Bound, Mode::Free]);
 
 impl Interpreter {
     /// Compiles the rules and derives the initial state, within the default limits.
@@ -187,7 +193,9 @@ impl Interpreter {
             }
         };
         let mut terms = program.terms.clone();
-        let code = plan::compile(&program, &ENTRIES, &mut sizes, &mut terms, &*stop)?;
+        let mut entries = ENTRIES.to_vec();
+        entries.extend(program.is_gdl2.then_some(SEES_ENTRY));
+        let code = plan::compile(&program, &entries, &mut sizes, &mut terms, &*stop)?;
         let mut seed = Memory::new(&program, &code, terms.clone());
         seed.load(fluents.iter().copied());
         let initial = pack(&fluents);
@@ -257,6 +265,18 @@ impl Interpreter {
         let term = TermId(move_id.0);
         self.shared
             .with(|terms| names::text(term, terms, &self.functors, &self.rules.symbols))
+    }
+
+    /// A percept in the spelling of the sheet.
+    #[must_use]
+    pub fn percept_text(&self, percept: PerceptId) -> String {
+        self.move_text(MoveId(percept.0))
+    }
+
+    /// The percept that a peer means; case is ignored if necessary. `None` if the text cannot be a term of this game.
+    #[must_use]
+    pub fn find_percept(&self, text: &str) -> Option<PerceptId> {
+        self.find_move(text).map(|term| PerceptId(term.0))
     }
 
     /// The move that a peer means; case is ignored if necessary. The move need not be legal. `None` if the text cannot

@@ -10,7 +10,7 @@
 //!
 //! In: [`Rules`]. Out: [`Program`]. The order of conditions is decided in `plan`.
 
-use agon_gdl::{Literal, RelationId, Rule, Rules, Term, VariableId};
+use agon_gdl::{Keyword, Literal, RelationId, Rule, Rules, Term, VariableId};
 use rustc_hash::FxHashSet;
 
 use super::feasibility::Feasibility;
@@ -24,6 +24,7 @@ pub(crate) struct PredicateId(pub(crate) u32);
 impl PredicateId {
     pub(crate) const TRUE: PredicateId = PredicateId(RelationId::TRUE.0);
     pub(crate) const DOES: PredicateId = PredicateId(RelationId::DOES.0);
+    pub(crate) const SEES: PredicateId = PredicateId(RelationId::SEES.0);
 
     pub(crate) fn of(relation: RelationId) -> PredicateId {
         PredicateId(relation.0)
@@ -93,10 +94,12 @@ pub(crate) struct Program {
     pub(crate) functors: Functors,
     pub(crate) terms: Terms,
     pub(crate) roles: Vec<TermId>,
+    /// Whether `sees` is a keyword.
+    pub(crate) is_gdl2: bool,
 }
 
 /// The relations that the interpreter queries from outside; these always have clauses.
-pub(crate) const ENTRIES: [RelationId; 5] = [
+const ENTRIES: [RelationId; 5] = [
     RelationId::INIT,
     RelationId::NEXT,
     RelationId::LEGAL,
@@ -115,6 +118,7 @@ impl Program {
             functors: Functors::default(),
             terms: Terms::new(rules.symbols.len()),
             roles: Vec::new(),
+            is_gdl2: rules.is_gdl2(),
         };
         program.roles = rules
             .roles
@@ -128,7 +132,16 @@ impl Program {
             program.split_facts(PredicateId(predicate_idx as u32));
         }
         program.set_levels();
+        // In GDL-I, roles see moves as `(does r m)`.
+        program.functors.intern(Keyword::Does.symbol(), 2);
         program
+    }
+
+    /// Whether the interpreter queries a predicate from outside.
+    pub(crate) fn is_entry(&self, predicate: PredicateId) -> bool {
+        let mut entries = ENTRIES.iter();
+        entries.any(|&entry| PredicateId::of(entry) == predicate)
+            || (self.is_gdl2 && predicate == PredicateId::SEES)
     }
 
     fn add(&mut self, rule: &Rule, line: u32) {
@@ -266,9 +279,7 @@ impl Program {
 
     /// Moves the facts of a predicate that is called to an auxiliary predicate.
     fn split_facts(&mut self, predicate: PredicateId) {
-        let is_entry = ENTRIES
-            .iter()
-            .any(|&entry| PredicateId::of(entry) == predicate);
+        let is_entry = self.is_entry(predicate);
         let Predicate {
             arity,
             ref facts,

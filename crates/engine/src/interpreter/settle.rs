@@ -13,7 +13,7 @@ use super::evaluate::Evaluator;
 use super::feasibility::Feasibility;
 use super::memory::Memory;
 use super::plan;
-use super::program::{ENTRIES, Level, PredicateId, Program};
+use super::program::{Level, PredicateId, Program};
 use super::sizes::Sizes;
 use super::terms::SharedTerms;
 use super::tuples::Tuples;
@@ -85,15 +85,10 @@ pub(crate) fn settle(
 
 /// Static predicates with clauses that can be queried for all their answers.
 fn candidates(program: &Program) -> Vec<PredicateId> {
-    let is_entry = |predicate: PredicateId| {
-        ENTRIES
-            .iter()
-            .any(|&entry| PredicateId::of(entry) == predicate)
-    };
     let all = (0..program.predicates.len() as u32).map(PredicateId);
     let fitting = all.filter(|&predicate| {
         let entry = &program.predicates[predicate.idx()];
-        entry.level == Level::Static && !entry.clauses.is_empty() && !is_entry(predicate)
+        entry.level == Level::Static && !entry.clauses.is_empty() && !program.is_entry(predicate)
     });
     let mut feasibility = Feasibility::new(program);
     let all_free = |predicate: PredicateId| vec![false; program.predicates[predicate.idx()].arity];

@@ -81,6 +81,8 @@ struct Memo {
     n_bound: usize,
     n_free: usize,
     is_static: bool,
+    /// Whether answers depend on the joint move.
+    is_joint: bool,
 }
 
 /// All calls.
@@ -105,6 +107,7 @@ impl Tables {
             n_bound: procedure.n_bound,
             n_free: procedure.n_free,
             is_static: procedure.level == Level::Static,
+            is_joint: procedure.level == Level::Joint,
         });
         Tables {
             memos: memos.collect(),
@@ -181,6 +184,18 @@ impl Tables {
                 .for_each(Memo::release);
             self.n_static = 0;
         }
+    }
+
+    /// Clears all tables that depend on the joint move, and keeps their memory.
+    pub(crate) fn forget_joint(&mut self) {
+        let memos = &mut self.memos;
+        self.passing.retain(|procedure| {
+            let memo = &mut memos[procedure.idx()];
+            if memo.is_joint {
+                memo.forget();
+            }
+            !memo.is_joint
+        });
     }
 
     /// Clears all tables that depend on the state and frees their memory, after a query that was too large.

@@ -12,7 +12,7 @@ mod does_legal;
 mod flatten;
 mod forced;
 mod one_hot;
-mod prune;
+pub(crate) mod prune;
 mod rewrite;
 pub(crate) mod sequential;
 mod share;

@@ -26,6 +26,7 @@ fn needed(network: &Network, replace: impl Fn(Signal) -> Signal) -> Vec<bool> {
             role.legal
                 .iter()
                 .chain(&role.goals)
+                .chain(&role.percepts)
                 .map(|&signal| replace(signal)),
         );
     }

@@ -406,6 +406,7 @@ mod tests {
             first_input: 0,
             legal: reached.clone(),
             goals: reached.iter().map(|&signal| !signal).collect(),
+            percepts: Vec::new(),
         }];
         network
     }

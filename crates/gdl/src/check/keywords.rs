@@ -22,9 +22,6 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
             check.connectives(literal);
         }
     }
-    if outline.is_gdl_two {
-        check.gdl_two();
-    }
     ordinary(outline, findings);
 }
 
@@ -164,6 +161,9 @@ impl KeywordCheck<'_, '_> {
             Keyword::Next => {
                 "put the conditions of the `next` rules into a relation of their own and use that"
             }
+            Keyword::Sees if self.outline.is_gdl2 => {
+                "nothing may depend on what roles see: put its conditions into a relation of its own and use that in both places"
+            }
             Keyword::Base | Keyword::Input => {
                 "put its conditions into a relation of its own and use that in both places"
             }
@@ -185,7 +185,7 @@ impl KeywordCheck<'_, '_> {
         };
         let found = atom.args.len();
         // In GDL-I `sees` is a name like any other.
-        if found == expected || (keyword == Keyword::Sees && !self.outline.is_gdl_two) {
+        if found == expected || (keyword == Keyword::Sees && !self.outline.is_gdl2) {
             return;
         }
         let argument = if expected == 1 {
@@ -212,7 +212,7 @@ impl KeywordCheck<'_, '_> {
 
     /// Terms of a top-level atom.
     fn arguments(&mut self, atom: &Atom) {
-        let in_sees = self.outline.is_gdl_two && Keyword::of(atom.name) == Some(Keyword::Sees);
+        let in_sees = self.outline.is_gdl2 && Keyword::of(atom.name) == Some(Keyword::Sees);
         for arg in &atom.args {
             self.term(arg, in_sees);
         }
@@ -308,22 +308,6 @@ impl KeywordCheck<'_, '_> {
                 members.iter().for_each(|member| self.connectives(member));
             }
         }
-    }
-
-    fn gdl_two(&mut self) {
-        let sees = self
-            .outline
-            .keyword(Keyword::Sees)
-            .and_then(|relation| self.outline.defining(relation).first());
-        let Some(&rule) = sees else { return };
-        self.findings.push(
-            Diagnostic::warning(
-                Kind::GdlTwo,
-                self.outline.rules[rule as usize].head.span,
-                "this is a GDL-II game (it uses `sees`): players have imperfect information, which Agon cannot play yet",
-            )
-            .help("the rules are read and checked; matches treat every role as seeing the whole state"),
-        );
     }
 }
 
@@ -446,9 +430,8 @@ mod tests {
         check(
             "(role a)\n(<= (sees a (does b ?m)) (does b ?m))",
             expect![[r#"
-            warning 2:5 gdl-ii: this is a GDL-II game (it uses `sees`): players have imperfect information, which Agon cannot play yet
-            warning 2:13 keyword-function: the keyword `does` is used as a function inside a term
-        "#]],
+                warning 2:13 keyword-function: the keyword `does` is used as a function inside a term
+            "#]],
         );
     }
 

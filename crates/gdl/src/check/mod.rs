@@ -96,14 +96,17 @@ pub fn check_until(
     let (relations, mut rules) = lower(description, &ranging);
     drop_duplicates(&mut rules, &outline, &mut findings);
     findings.sort();
+    let roles = roles(&rules);
+    let random = outline.random_role().map(Term::Constant);
     Some(Ok(Rules {
         source: description.source.clone(),
         syntax: description.syntax,
         symbols: description.symbols.clone(),
         relations,
-        roles: roles(&rules),
+        random_role: roles.iter().position(|role| Some(role) == random.as_ref()),
+        roles,
         rules,
-        is_gdl_two: outline.is_gdl_two,
+        is_gdl2: outline.is_gdl2,
         warnings: findings,
     }))
 }

@@ -351,7 +351,7 @@ fn similar(outline: &Outline<'_>, unlike: usize, name: &str) -> Option<usize> {
 fn unused(outline: &Outline<'_>, misspelt: &FxHashSet<usize>, findings: &mut Diagnostics) {
     let is_root = |relation: usize| {
         Keyword::of(outline.relations[relation].name)
-            .is_some_and(|keyword| keyword != Keyword::Sees || outline.is_gdl_two)
+            .is_some_and(|keyword| keyword != Keyword::Sees || outline.is_gdl2)
     };
     let mut is_used: Vec<bool> = (0..outline.relations.len()).map(is_root).collect();
     let mut queue: Vec<usize> = (0..outline.relations.len())

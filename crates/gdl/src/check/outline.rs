@@ -2,13 +2,14 @@
 //!
 //! It is made once and used by all checks.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ast::{Atom, Description, Rule};
+use crate::ast::{Atom, Description, Rule, Term};
 use crate::diagnostic::Edit;
 use crate::parse::shorten;
 use crate::print;
 use crate::read::Syntax;
+use crate::rules::RANDOM;
 use crate::source::{Source, Span};
 use crate::symbol::{Keyword, SymbolId, SymbolTable};
 use crate::words::name_in;
@@ -86,7 +87,7 @@ pub(super) struct Outline<'a> {
     /// The first relation of each name, or `NONE`; those with other arities are in `others`.
     by_name: Vec<u32>,
     others: FxHashMap<(SymbolId, usize), u32>,
-    pub(super) is_gdl_two: bool,
+    pub(super) is_gdl2: bool,
     /// Relations called `base` or `input` that are not the keyword: the sheet gives the name another number of arguments
     /// throughout.
     is_ordinary: [bool; 2],
@@ -108,14 +109,14 @@ impl<'a> Outline<'a> {
             using: Lists::new(0, |_| {}),
             by_name: vec![NONE; description.symbols.len()],
             others: FxHashMap::default(),
-            is_gdl_two: false,
+            is_gdl2: false,
             is_ordinary: [false; 2],
         };
         for rule in rules {
             outline.add(rule);
         }
         outline.list_rules();
-        outline.is_gdl_two = outline.uses_sees();
+        outline.is_gdl2 = outline.defines_percepts();
         outline.is_ordinary = OPTIONAL.map(|keyword| outline.is_never_keyword(keyword));
         outline
     }
@@ -299,11 +300,63 @@ impl<'a> Outline<'a> {
         self.keyword(keyword).is_none() && n_uses.sum::<usize>() > 1
     }
 
-    /// `sees` is a word of GDL-II only where it is used as one; a GDL-I sheet may have a relation of that name.
-    fn uses_sees(&self) -> bool {
+    /// A sheet is GDL-II if it defines `sees` with two arguments. A GDL-I sheet may have a relation of that name, which
+    /// its rules use as a condition, and whose first argument is not a role.
+    fn defines_percepts(&self) -> bool {
         let Some(sees) = self.keyword(Keyword::Sees) else {
             return false;
         };
-        !self.defining(sees).is_empty() && self.using(sees).is_empty()
+        if self.using(sees).is_empty() {
+            return !self.defining(sees).is_empty();
+        }
+        let roles = self.role_names();
+        let mut heads = self.defining(sees).iter();
+        heads.any(|&rule| is_about_role(&self.rules[rule as usize], &roles))
     }
+
+    /// The names of all roles that are constants.
+    fn role_names(&self) -> FxHashSet<SymbolId> {
+        let facts = self.keyword(Keyword::Role).map(|role| self.defining(role));
+        let facts = facts.unwrap_or_default().iter();
+        let names = facts.filter_map(|&fact| match self.rules[fact as usize].head.args.first() {
+            Some(Term::Constant(name, _)) => Some(*name),
+            _ => None,
+        });
+        names.collect()
+    }
+
+    /// The role that chance plays in a GDL-II sheet: the one called `random`, in any case if there is no other.
+    pub(super) fn random_role(&self) -> Option<SymbolId> {
+        if !self.is_gdl2 {
+            return None;
+        }
+        let roles = self.role_names();
+        let exact = roles
+            .iter()
+            .copied()
+            .find(|&role| self.symbols.name(role) == RANDOM);
+        let is_random = |role: &SymbolId| self.symbols.name(*role).eq_ignore_ascii_case(RANDOM);
+        exact.or_else(|| roles.into_iter().filter(is_random).min())
+    }
+}
+
+/// Whether the first argument of a head is a role, or a variable that a condition binds to roles.
+fn is_about_role(rule: &Rule, roles: &FxHashSet<SymbolId>) -> bool {
+    let variable = match rule.head.args.first() {
+        Some(Term::Variable(name, _)) => *name,
+        Some(Term::Constant(name, _)) => return roles.contains(name),
+        _ => return false,
+    };
+    let mut is_bound = false;
+    for literal in &rule.body {
+        literal.for_each_atom(&mut |atom, _| {
+            let takes_role = matches!(
+                Keyword::of(atom.name),
+                Some(Keyword::Role | Keyword::Does | Keyword::Legal | Keyword::Goal)
+            );
+            let first = atom.args.first().filter(|_| takes_role);
+            is_bound |= matches!(first, Some(Term::Variable(name, _)) if *name == variable);
+        });
+    }
+    is_bound
 }

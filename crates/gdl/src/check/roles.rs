@@ -6,6 +6,7 @@ use crate::ast::Term;
 use crate::check::outline::Outline;
 use crate::check::{MOST_GUESSES, MOST_NAMES, is_alike};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Kind, Severity};
+use crate::rules::RANDOM;
 use crate::source::Span;
 use crate::symbol::{Keyword, SymbolId};
 
@@ -40,8 +41,26 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
         }
     }
     undeclared(outline, &declared, findings);
-    for keyword in [Keyword::Legal, Keyword::Goal] {
-        idle_roles(outline, keyword, &in_order, findings);
+    let random = outline.random_role().map(|name| outline.symbols.name(name));
+    idle_roles(outline, Keyword::Legal, &in_order, findings);
+    // Chance needs no goal and sees nothing.
+    in_order.retain(|(name, _)| Some(*name) != random);
+    idle_roles(outline, Keyword::Goal, &in_order, findings);
+    match outline.is_gdl2 {
+        true => idle_roles(outline, Keyword::Sees, &in_order, findings),
+        false => chance_without_sees(&in_order, findings),
+    }
+}
+
+/// A role called `random` in a sheet that does not define `sees`.
+fn chance_without_sees(declared: &[(&str, Span)], findings: &mut Diagnostics) {
+    let is_random = |(name, _): &&(&str, Span)| name.eq_ignore_ascii_case(RANDOM);
+    for &(name, span) in declared.iter().filter(is_random) {
+        let message =
+            format!("`{name}` is a role like any other here, because nothing defines `sees`");
+        findings.push(Diagnostic::warning(Kind::GdlTwo, span, message).help(
+            "if chance plays it, say what the roles see, for example `(<= (sees ?r (did ?p ?m)) (role ?r) (does ?p ?m))`",
+        ));
     }
 }
 
@@ -53,7 +72,8 @@ fn undeclared(outline: &Outline<'_>, declared: &FxHashMap<&str, Span>, findings:
             let takes_role = matches!(
                 Keyword::of(atom.name),
                 Some(Keyword::Legal | Keyword::Goal | Keyword::Does | Keyword::Input)
-            );
+            ) || (outline.is_gdl2
+                && Keyword::of(atom.name) == Some(Keyword::Sees));
             let Some(Term::Constant(name, span)) = atom
                 .args
                 .first()
@@ -130,14 +150,22 @@ fn idle_roles(
             findings.leave_out(Severity::Warning);
             continue;
         }
-        let what = if keyword == Keyword::Legal {
-            "a move"
-        } else {
-            "a goal value"
+        let (kind, message) = match keyword {
+            Keyword::Sees => (
+                Kind::GdlTwo,
+                format!("no `sees` rule lets the role `{role}` see anything"),
+            ),
+            _ => {
+                let what = match keyword {
+                    Keyword::Legal => "a move",
+                    _ => "a goal value",
+                };
+                let message = format!("no `{keyword}` rule gives the role `{role}` {what}");
+                (Kind::MissingKeyword, message)
+            }
         };
-        let message = format!("no `{keyword}` rule gives the role `{role}` {what}");
         findings.push(
-            Diagnostic::warning(Kind::MissingKeyword, span, message)
+            Diagnostic::warning(kind, span, message)
                 .help(format!("add a rule with the head `({keyword} {role} …)`")),
         );
     }

@@ -382,9 +382,6 @@ impl Findings<'_> {
             doubts.push("no game could be finished in the time".to_owned());
             return doubts;
         }
-        if self.game.rules().is_gdl_two {
-            doubts.push("GDL-II: what the roles see is not looked at".to_owned());
-        }
         doubts.extend(self.cell_doubts.iter().cloned());
         self.doubts_of_roles(&mut doubts);
         self.doubts_of_seats(&mut doubts);

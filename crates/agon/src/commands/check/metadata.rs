@@ -83,7 +83,7 @@ pub(super) fn examine_text(
     let Ok(about) = About::read(&report.text) else {
         return report;
     };
-    let Some(rules) = rules.filter(|rules| !rules.is_gdl_two) else {
+    let Some(rules) = rules else {
         return report;
     };
     let deadline = Instant::now() + GROUND_TIME;

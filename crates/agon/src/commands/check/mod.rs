@@ -238,7 +238,7 @@ fn find(
     budget: Option<&Budget>,
 ) -> Findings {
     let (written, observed) = match (checked, budget) {
-        (Ok(rules), Some(budget)) if !rules.is_gdl_two => {
+        (Ok(rules), Some(budget)) => {
             let observed = trial::observe(&rules, budget);
             (rules.warnings.clone(), observed)
         }
