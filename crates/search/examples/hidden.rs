@@ -23,7 +23,10 @@ fn matches(game: &Arc<Game>, args: &[String]) {
     let names: Vec<&str> = args[0].split(',').collect();
     let n: u64 = args[1].parse().expect("a number of matches");
     let playouts: u64 = args[2].parse().expect("a number of playouts");
-    let params = Params::default();
+    let mut params = Params::default();
+    if let Ok(c) = std::env::var("C") {
+        params.set("exploration", &c).expect("a number");
+    }
     let mut sums = vec![0.0; game.n_roles()];
     let mut wins = vec![0; game.n_roles()];
     let mut n_steps = 0;
@@ -50,7 +53,8 @@ fn matches(game: &Arc<Game>, args: &[String]) {
         let verbose = std::env::var_os("SHOW").is_some();
         let mut seen = |joint: &agon_engine::JointMove| {
             if verbose {
-                let names = RoleId::all(game.n_roles()).map(|role| game.move_text(role, joint.of(role)));
+                let names =
+                    RoleId::all(game.n_roles()).map(|role| game.move_text(role, joint.of(role)));
                 println!("{}", names.collect::<Vec<_>>().join("  "));
             }
         };
@@ -70,7 +74,10 @@ fn matches(game: &Arc<Game>, args: &[String]) {
             n_lost += u64::from(account.is_lost);
         }
     }
-    let means: Vec<String> = sums.iter().map(|sum| format!("{:.1}", sum / n as f64)).collect();
+    let means: Vec<String> = sums
+        .iter()
+        .map(|sum| format!("{:.1}", sum / n as f64))
+        .collect();
     println!(
         "{n} matches, {:.1} steps, mean goals {means:?}, above 50: {wins:?}, refills {n_refills}, lost {n_lost}, {:.1} s",
         f64::from(n_steps) / n as f64,
@@ -82,8 +89,7 @@ fn exploit(game: &Arc<Game>, args: &[String]) {
     for n in args {
         let n: u64 = n.parse().expect("a number of iterations");
         for seed in 1..=3 {
-            let mut bot = OosBot::new(game, RoleId(0), &Params::default(), seed);
-            bot.learn_alone(n);
+            let bot = OosBot::trained(game, &Params::default(), seed, &Limits::playouts(n));
             let strategy =
                 |role, view, legal: &[agon_engine::MoveId]| bot.strategy(role, view, legal);
             match exploitability(game, &strategy, 10_000_000, &|| false) {

@@ -193,7 +193,10 @@ mod tests {
         let (_, mv) = tree.select(role, node, &[MoveId(9), MoveId(5)], 0.5, &mut random);
         assert_eq!(mv, MoveId(9));
         let edges = tree.edges(role, ViewKey::START).expect("it is there");
-        let counts: Vec<_> = edges.iter().map(|e| (e.mv.0, e.visits, e.available)).collect();
+        let counts: Vec<_> = edges
+            .iter()
+            .map(|e| (e.mv.0, e.visits, e.available))
+            .collect();
         assert_eq!(counts, [(5, 1, 4), (7, 2, 3), (9, 1, 1)]);
     }
 

@@ -65,6 +65,16 @@ impl BeliefSizes {
     };
 }
 
+/// Who plays what, from which state on.
+#[derive(Clone, Copy)]
+pub(crate) struct Seat<'a> {
+    pub(crate) game: &'a Arc<Game>,
+    pub(crate) role: RoleId,
+    /// Where the match begins, which every role knows.
+    pub(crate) start: &'a State,
+    pub(crate) seed: u64,
+}
+
 /// A step of a match as its role knows it.
 pub(crate) struct Step {
     own: MoveId,
@@ -95,14 +105,15 @@ pub(crate) struct Belief {
 
 impl Belief {
     /// The belief of a role at the beginning of a match.
-    pub(crate) fn new(game: &Arc<Game>, role: RoleId, sizes: BeliefSizes, seed: u64) -> Belief {
-        let initial = game.initial_state();
+    pub(crate) fn new(seat: &Seat<'_>, sizes: BeliefSizes) -> Belief {
+        let (game, role, initial) = (seat.game, seat.role, seat.start);
         Belief {
             role,
             sizes,
-            world: World::new(game),
+            world: World::at(game, initial),
             particles: Particles::new(game),
-            random: Random::new(seed),
+            // Apart from that of the bot, so that looking back never changes how it searches.
+            random: Random::new(seat.seed ^ 0x5eed),
             steps: Vec::new(),
             n_done: 0,
             trie: Trie::new(initial, game.n_roles()),

@@ -110,7 +110,12 @@ impl RegretTable {
     }
 
     /// The node of a view, made if there is room; the second is whether it is new.
-    pub(crate) fn node(&mut self, role: RoleId, view: ViewKey, n_moves: usize) -> Option<(u32, bool)> {
+    pub(crate) fn node(
+        &mut self,
+        role: RoleId,
+        view: ViewKey,
+        n_moves: usize,
+    ) -> Option<(u32, bool)> {
         if let Some(&node) = self.names[role.idx()].get(&view) {
             return Some((node, false));
         }
@@ -125,15 +130,24 @@ impl RegretTable {
     }
 
     /// The average strategy over legal moves; `None` if nothing is known.
-    pub(crate) fn average(&self, role: RoleId, view: ViewKey, legal: &[MoveId]) -> Option<Vec<f64>> {
+    pub(crate) fn average(
+        &self,
+        role: RoleId,
+        view: ViewKey,
+        legal: &[MoveId],
+    ) -> Option<Vec<f64>> {
         let node = self.get(role, view)?;
         let find = |mv: &MoveId| node.edges.iter().find(|edge| edge.mv == *mv);
-        let sums = legal.iter().map(|mv| find(mv).map_or(0.0, |edge| edge.average));
+        let sums = legal
+            .iter()
+            .map(|mv| find(mv).map_or(0.0, |edge| edge.average));
         let mut shares = Vec::new();
         if sums.clone().sum::<f64>() > 0.0 {
             normalise(sums, &mut shares);
         } else {
-            let regrets = legal.iter().map(|mv| find(mv).map_or(0.0, |edge| edge.regret.max(0.0)));
+            let regrets = legal
+                .iter()
+                .map(|mv| find(mv).map_or(0.0, |edge| edge.regret.max(0.0)));
             normalise(regrets, &mut shares);
         }
         Some(shares)

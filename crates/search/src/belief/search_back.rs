@@ -52,11 +52,8 @@ impl Belief {
     /// Searches for more histories.
     pub(super) fn refill(&mut self, meter: &mut Meter<'_>) {
         let mut found: Vec<(HistoryId, f64)> = Vec::new();
-        let mut known: FxHashSet<Vec<MoveId>> = self
-            .leaves
-            .iter()
-            .map(|&leaf| self.history(leaf))
-            .collect();
+        let mut known: FxHashSet<Vec<MoveId>> =
+            self.leaves.iter().map(|&leaf| self.history(leaf)).collect();
         let n_steps = self.n_done;
         let limits = Limits::default();
         let mut own = Meter::start(&limits);
@@ -67,7 +64,9 @@ impl Belief {
                 break;
             }
             let depth = n_steps.saturating_sub(back);
-            let leaf = self.leaves.get(self.random.below(self.leaves.len() as u32) as usize);
+            let leaf = self
+                .leaves
+                .get(self.random.below(self.leaves.len() as u32) as usize);
             let start = match leaf {
                 Some(&leaf) => self.trie.ancestor(leaf, n_steps, depth),
                 None => HistoryId::ROOT,
@@ -98,7 +97,10 @@ impl Belief {
                 tries_all: true,
             };
             if let Some(path) = self.search(&last, &mut own, meter) {
-                found.extend(self.insert(last.start, &path, &mut known).map(|id| (id, 0.0)));
+                found.extend(
+                    self.insert(last.start, &path, &mut known)
+                        .map(|id| (id, 0.0)),
+                );
             }
         }
         self.account.refilled += found.len() as u64;

@@ -19,9 +19,7 @@ impl ViewKey {
     pub fn after(self, own: MoveId, percepts: &[PerceptId]) -> ViewKey {
         let start = self.mix(u64::from(own.0) << 1);
         let seen = percepts.iter();
-        let end = seen.fold(start, |key, percept| {
-            key.mix(u64::from(percept.0) << 1 | 1)
-        });
+        let end = seen.fold(start, |key, percept| key.mix(u64::from(percept.0) << 1 | 1));
         // The number of percepts marks the end of the step.
         end.mix(!(percepts.len() as u64))
     }

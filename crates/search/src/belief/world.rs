@@ -12,6 +12,8 @@ use crate::random::Random;
 pub(crate) struct World {
     game: Arc<Game>,
     machine: Box<dyn Machine + Send>,
+    /// Where histories begin.
+    start: State,
     /// The role of chance, if there is one.
     chance: Option<RoleId>,
     /// Per role.
@@ -22,9 +24,15 @@ pub(crate) struct World {
 impl World {
     /// The beginning of a match.
     pub(crate) fn new(game: &Arc<Game>) -> World {
+        World::at(game, game.initial_state())
+    }
+
+    /// The beginning of a match from this state on, which every role knows.
+    pub(crate) fn at(game: &Arc<Game>, start: &State) -> World {
         let n_roles = game.n_roles();
         World {
             machine: game.machine(),
+            start: start.clone(),
             chance: game.random_role().filter(|_| game.is_gdl2()),
             views: vec![ViewKey::START; n_roles],
             joint: JointMove::new((0..n_roles).map(|_| MoveId(0))),
@@ -45,7 +53,7 @@ impl World {
     }
 
     pub(crate) fn restart(&mut self) {
-        self.machine.load(self.game.initial_state());
+        self.machine.load(&self.start);
         self.views.fill(ViewKey::START);
     }
 

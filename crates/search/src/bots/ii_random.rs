@@ -1,10 +1,8 @@
 //! A bot that makes any move that is legal in the states that are possible.
 
-use std::sync::Arc;
+use agon_engine::{MoveId, PerceptId, RoleId};
 
-use agon_engine::{Game, MoveId, PerceptId, RoleId};
-
-use crate::belief::{Belief, BeliefAccount, BeliefSizes};
+use crate::belief::{Belief, BeliefAccount, BeliefSizes, Seat};
 use crate::belief_bot::BeliefBot;
 use crate::decision::Decision;
 use crate::limits::{Limits, Meter, StopReason};
@@ -29,11 +27,10 @@ pub struct IiRandomBot {
 
 impl IiRandomBot {
     /// A bot for a role.
-    #[must_use]
-    pub fn new(game: &Arc<Game>, role: RoleId, seed: u64) -> IiRandomBot {
+    pub(crate) fn new(seat: &Seat<'_>) -> IiRandomBot {
         IiRandomBot {
-            belief: Belief::new(game, role, SIZES, seed ^ 0x5eed),
-            random: Random::new(seed),
+            belief: Belief::new(seat, SIZES),
+            random: Random::new(seat.seed),
             distribution: Vec::new(),
         }
     }

@@ -16,13 +16,11 @@
 //! - Schofield and Thielscher 2015, Lifting Model Sampling for General Game Playing to Incomplete-Information Models (value of
 //!   information)
 
-use std::sync::Arc;
-
-use agon_engine::{Game, MoveId, PerceptId, RoleId, State};
+use agon_engine::{MoveId, PerceptId, RoleId, State};
 
 use crate::belief::{
-    Belief, BeliefAccount, BeliefSizes, Choice, HistoryId, InfoEdge, InfoTree, LEAST_IN_LANES, Rollouts,
-    ViewKey, World,
+    Belief, BeliefAccount, BeliefSizes, Choice, HistoryId, InfoEdge, InfoTree, LEAST_IN_LANES,
+    Rollouts, Seat, ViewKey, World,
 };
 use crate::belief_bot::BeliefBot;
 use crate::decision::Decision;
@@ -78,23 +76,18 @@ struct Batch {
 
 impl InfoSetBot {
     /// A bot for a role.
-    pub(crate) fn new(
-        game: &Arc<Game>,
-        role: RoleId,
-        sight: Sight,
-        params: &Params,
-        seed: u64,
-    ) -> InfoSetBot {
+    pub(crate) fn new(seat: &Seat<'_>, sight: Sight, params: &Params) -> InfoSetBot {
+        let (game, seed) = (seat.game, seat.seed);
         let n_roles = game.n_roles();
         InfoSetBot {
             sight,
             // Parameters are for goals of 0 to 100, and the mean is of one of several moves in each of many states.
             exploration: params.exploration / 100.0,
             n_roles,
-            belief: Belief::new(game, role, BeliefSizes::DEFAULT, seed ^ 0x5eed),
+            belief: Belief::new(seat, BeliefSizes::DEFAULT),
             tree: InfoTree::new(n_roles, (params.memory as usize) << 20),
             distribution: Vec::new(),
-            world: World::new(game),
+            world: World::at(game, seat.start),
             rollouts: Rollouts::new(game, params.most_steps, seed),
             random: Random::new(seed),
             batch: Batch::default(),
@@ -274,9 +267,8 @@ impl InfoSetBot {
                 .collect(),
         };
         roots.sort_unstable();
-        let name = |(nth, id): (usize, HistoryId)| {
-            (id, ViewKey::START.after(MoveId(nth as u32), &[]))
-        };
+        let name =
+            |(nth, id): (usize, HistoryId)| (id, ViewKey::START.after(MoveId(nth as u32), &[]));
         roots.into_iter().enumerate().map(name).collect()
     }
 

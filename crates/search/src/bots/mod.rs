@@ -7,6 +7,7 @@ mod ii_random;
 mod ismcts;
 mod legal;
 mod oos;
+mod open;
 mod random;
 
 use std::sync::Arc;
@@ -20,9 +21,10 @@ pub use ismcts::InfoSetBot;
 use ismcts::Sight;
 pub use legal::LegalBot;
 pub use oos::OosBot;
+pub use open::OpenBot;
 pub use random::RandomBot;
 
-use crate::belief::Belief;
+use crate::belief::{Belief, Seat};
 use crate::belief_bot::BeliefBot;
 use crate::bot::Bot;
 use crate::limits::{Limits, Meter};
@@ -58,12 +60,24 @@ pub fn belief_by_name(
     params: &Params,
     seed: u64,
 ) -> Option<Box<dyn BeliefBot>> {
+    let start = game.initial_state();
+    let seat = Seat {
+        game,
+        role,
+        start,
+        seed,
+    };
+    sit_down(name, &seat, params)
+}
+
+/// The bot of this name in a seat.
+pub(crate) fn sit_down(name: &str, seat: &Seat<'_>, params: &Params) -> Option<Box<dyn BeliefBot>> {
     Some(match name {
-        "ii-random" => Box::new(IiRandomBot::new(game, role, seed)),
-        "hyperplay" => Box::new(InfoSetBot::new(game, role, Sight::All, params, seed)),
-        "ismcts" => Box::new(InfoSetBot::new(game, role, Sight::Own, params, seed)),
-        "oos" => Box::new(OosBot::new(game, role, params, seed)),
-        "ii-agon" => return belief_by_name(chooser::choose(game), game, role, params, seed),
+        "ii-random" => Box::new(IiRandomBot::new(seat)),
+        "hyperplay" => Box::new(InfoSetBot::new(seat, Sight::All, params)),
+        "ismcts" => Box::new(InfoSetBot::new(seat, Sight::Own, params)),
+        "oos" => Box::new(OosBot::new(seat, params)),
+        "ii-agon" => return sit_down(chooser::choose(seat.game), seat, params),
         _ => return None,
     })
 }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use agon_engine::{Game, MoveId, PerceptId, RoleId};
 
 use crate::belief::{
-    Belief, BeliefAccount, BeliefSizes, HistoryId, RegretTable, Rollouts, Trie, ViewKey, World,
-    normalise,
+    Belief, BeliefAccount, BeliefSizes, HistoryId, RegretTable, Rollouts, Seat, Trie, ViewKey,
+    World, normalise,
 };
 use crate::belief_bot::BeliefBot;
 use crate::decision::Decision;
@@ -109,15 +109,15 @@ enum EntryKind {
 
 impl OosBot {
     /// A bot for a role.
-    #[must_use]
-    pub fn new(game: &Arc<Game>, role: RoleId, params: &Params, seed: u64) -> OosBot {
-        let world = World::new(game);
+    pub(crate) fn new(seat: &Seat<'_>, params: &Params) -> OosBot {
+        let (game, seed) = (seat.game, seat.seed);
+        let world = World::at(game, seat.start);
         let n_roles = game.n_roles();
         let players = RoleId::all(n_roles).filter(|&role| !world.is_chance(role));
         OosBot {
             n_roles,
             players: players.collect(),
-            belief: Belief::new(game, role, BeliefSizes::DEFAULT, seed ^ 0x5eed),
+            belief: Belief::new(seat, BeliefSizes::DEFAULT),
             table: RegretTable::new(n_roles, (params.memory as usize) << 20),
             distribution: Vec::new(),
             n_iterations: 0,
@@ -128,18 +128,31 @@ impl OosBot {
         }
     }
 
+    /// The bot of a role after iterations from the beginning of a match on, whether the role has a choice there or not: its
+    /// [`OosBot::strategy`] is that of all roles.
+    #[must_use]
+    pub fn trained(game: &Arc<Game>, params: &Params, seed: u64, limits: &Limits) -> OosBot {
+        let world = World::new(game);
+        let role = RoleId::all(game.n_roles()).find(|&role| !world.is_chance(role));
+        let seat = Seat {
+            game,
+            role: role.unwrap_or(RoleId(0)),
+            start: game.initial_state(),
+            seed,
+        };
+        let mut bot = OosBot::new(&seat, params);
+        if !bot.players.is_empty() {
+            let mut meter = Meter::start(limits);
+            bot.search(&[], &mut meter, &mut Listener::new(&mut |_| {}));
+        }
+        bot
+    }
+
     /// The average strategy of a role at a view, over its legal moves; all alike where nothing is known.
     #[must_use]
     pub fn strategy(&self, role: RoleId, view: ViewKey, legal: &[MoveId]) -> Vec<f64> {
         let average = self.table.average(role, view, legal);
         average.unwrap_or_else(|| vec![1.0 / legal.len() as f64; legal.len()])
-    }
-
-    /// Makes iterations from the beginning of a match on, whether the role has a choice there or not.
-    pub fn learn_alone(&mut self, n_iterations: u64) {
-        let limits = Limits::playouts(n_iterations);
-        let mut meter = Meter::start(&limits);
-        self.search(&[], &mut meter, &mut Listener::new(&mut |_| {}));
     }
 
     /// One iteration. False if a limit came first.
@@ -161,7 +174,9 @@ impl OosBot {
             }
             self.walk.candidates.clear();
             if let Some(here) = here {
-                self.walk.candidates.extend_from_slice(&children[here.idx()]);
+                self.walk
+                    .candidates
+                    .extend_from_slice(&children[here.idx()]);
             }
             for role in RoleId::all(self.n_roles) {
                 self.choose(role, here.is_some());
@@ -170,9 +185,7 @@ impl OosBot {
             meter.count_transition();
             depth += 1;
             let next = self.walk.candidates.first().copied();
-            here = here
-                .and(next)
-                .filter(|_| depth < self.belief.n_steps());
+            here = here.and(next).filter(|_| depth < self.belief.n_steps());
         }
         // Step 3. Play to the end.
         let mut worths = vec![0.0; self.n_roles];
@@ -394,7 +407,14 @@ impl Walk {
     }
 
     /// Takes note of a choice.
-    fn make(&mut self, role: RoleId, is_chance: bool, kind: EntryKind, start: usize, chosen: usize) {
+    fn make(
+        &mut self,
+        role: RoleId,
+        is_chance: bool,
+        kind: EntryKind,
+        start: usize,
+        chosen: usize,
+    ) {
         let aimed = self.aimed * self.aim[chosen];
         let free = self.free * self.sampling[chosen];
         let sampled = AIM * aimed + (1.0 - AIM) * free;
