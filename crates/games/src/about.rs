@@ -107,6 +107,43 @@ pub struct Layer {
     pub glyphs: BTreeMap<String, String>,
     /// One character for all, where there is no content.
     pub glyph: Option<String>,
+    /// Who knows these fluents during a match with hidden information; none if it is missing. Other games ignore it.
+    pub seen_by: Option<SeenBy>,
+}
+
+/// Who knows the fluents of a layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(try_from = "SeenByText")]
+pub enum SeenBy {
+    /// All roles: `"all"`.
+    All,
+    /// The role that is this argument of the fluent, counted from 1.
+    Argument(usize),
+}
+
+/// How [`SeenBy`] is written.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "`seen_by` is \"all\" or the number of an argument that is a role"
+)]
+enum SeenByText {
+    Word(String),
+    Argument(usize),
+}
+
+impl TryFrom<SeenByText> for SeenBy {
+    type Error = String;
+
+    fn try_from(text: SeenByText) -> Result<SeenBy, String> {
+        match text {
+            SeenByText::Argument(arg) => Ok(SeenBy::Argument(arg)),
+            SeenByText::Word(word) if word == "all" => Ok(SeenBy::All),
+            SeenByText::Word(word) => Err(format!(
+                "`seen_by` is \"all\" or the number of an argument that is a role, not {word:?}"
+            )),
+        }
+    }
 }
 
 impl From<guess::Board> for Board {
@@ -122,6 +159,7 @@ impl From<guess::Board> for Board {
                 .map(|(content, c)| (content, c.into()))
                 .collect(),
             glyph: layer.glyph.map(String::from),
+            seen_by: None,
         };
         Board {
             shape: Shape::Square,

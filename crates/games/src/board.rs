@@ -16,7 +16,7 @@ use agon_engine::{Game, State};
 use agon_insight::Term;
 use agon_insight::board::guess;
 
-use crate::{About, Board, Layer, Shape};
+use crate::{About, Board, Layer, SeenBy, Shape};
 
 /// The board of a game from its metadata, or a guess from its rules.
 #[must_use]
@@ -31,6 +31,28 @@ pub fn board_of(game: &Game, about: Option<&About>) -> Option<Board> {
 #[must_use]
 pub fn board_text(game: &Game, board: &Board, state: &State) -> String {
     draw(board, &game.fluents(state))
+}
+
+/// The fluents of a board that a role knows during a match with hidden information, or those that all roles know. The
+/// metadata says which they are (`seen_by`); a fluent that no layer lets the role see is left out.
+#[must_use]
+pub fn known_fluents(board: &Board, role: Option<&str>, fluents: &[String]) -> Vec<String> {
+    let knows = |layer: &Layer, term: &Term| match layer.seen_by {
+        None => false,
+        Some(SeenBy::All) => true,
+        Some(SeenBy::Argument(arg)) => {
+            let owner = arg.checked_sub(1).and_then(|idx| term.args.get(idx));
+            role.is_some() && owner.map(Term::to_string).as_deref() == role
+        }
+    };
+    let is_known = |text: &&String| {
+        let layers = board.layers.iter();
+        Term::read(text).is_some_and(|term| {
+            let mut layers = layers.filter(|layer| layer.fluent == term.name);
+            layers.any(|layer| knows(layer, &term))
+        })
+    };
+    fluents.iter().filter(is_known).cloned().collect()
 }
 
 /// Fluents drawn on a board.
@@ -269,6 +291,31 @@ mod tests {
                   1 2   1 2
             "#]],
         );
+    }
+
+    #[test]
+    fn a_role_knows_only_what_the_metadata_says() {
+        let board = r#"
+            shape = "square"
+            columns = [["1", "2"]]
+            rows = []
+            layers = [
+                { fluent = "hand", column = [2], row = [], content = [1], glyphs = { ann = "A", ben = "B" }, seen_by = 1 },
+                { fluent = "open", column = [1], row = [], glyph = "o", seen_by = "all" },
+                { fluent = "pile", column = [1], row = [], glyph = "p" },
+            ]"#;
+        let board: Board = toml::from_str(board).expect("the board is well written");
+        let fluents = ["(hand ann 1)", "(hand ben 2)", "(open 1)", "(pile 2)", "x"];
+        let fluents = fluents.map(str::to_owned);
+        let known = |role| known_fluents(&board, role, &fluents).join(" ");
+        assert_eq!(known(Some("ann")), "(hand ann 1) (open 1)");
+        assert_eq!(known(Some("ben")), "(hand ben 2) (open 1)");
+        assert_eq!(known(None), "(open 1)");
+        for wrong in ["\"ann\"", "-1", "true"] {
+            let layer = format!("fluent = \"a\"\ncolumn = []\nrow = []\nseen_by = {wrong}");
+            let error = toml::from_str::<Layer>(&layer).expect_err("it is wrong");
+            assert!(error.message().contains("seen_by"), "{error}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub mod suite;
 mod svg;
 pub mod tactics;
 
-pub use about::{About, Board, GameKind, Layer, ReadError, Shape};
+pub use about::{About, Board, GameKind, Layer, ReadError, SeenBy, Shape};
 pub use svg::svg;
 
 use std::error::Error;

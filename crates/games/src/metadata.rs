@@ -11,7 +11,7 @@ use agon_gdl::{RelationId, Rules, Term as RuleTerm};
 use agon_insight::Term;
 
 use crate::about::place;
-use crate::{About, Board, GameKind, Layer};
+use crate::{About, Board, GameKind, Layer, SeenBy};
 
 /// Something in the metadata that does not fit the rules.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -74,7 +74,12 @@ pub fn findings(about: &About, rules: &Rules, game: &Game) -> Vec<Finding> {
     let mut found = roles(about, rules);
     found.extend(moves(about, &known_moves(rules, game)));
     if let Some(board) = &about.board {
-        found.extend(board_findings(board, &known_fluents(rules, game)));
+        let names = rules.roles.iter().map(|role| rules.term_text(role));
+        found.extend(board_findings(
+            board,
+            &known_fluents(rules, game),
+            &names.collect(),
+        ));
     }
     found
 }
@@ -98,13 +103,14 @@ fn roles(about: &About, rules: &Rules) -> Vec<Finding> {
         let message = format!("the role `{role}` has no name here");
         found.push(Finding::warning(&["roles"], message));
     }
+    // Chance is not a player.
+    let n_players = names.len() - usize::from(rules.random_role().is_some());
     if let Some(kind) = about.kind
-        && (kind == GameKind::SinglePlayer) != (names.len() == 1)
+        && (kind == GameKind::SinglePlayer) != (n_players == 1)
     {
         let message = format!(
-            "the kind is {}, but the game has {} roles",
-            kind.name(),
-            names.len()
+            "the kind is {}, but the game has {n_players} roles",
+            kind.name()
         );
         found.push(Finding::error(&["kind"], message));
     }
@@ -212,7 +218,7 @@ fn moves(about: &About, known: &Known) -> Vec<Finding> {
     found
 }
 
-fn board_findings(board: &Board, known: &Known) -> Vec<Finding> {
+fn board_findings(board: &Board, known: &Known, roles: &BTreeSet<String>) -> Vec<Finding> {
     let mut found = Vec::new();
     if board.columns.is_empty() && board.rows.is_empty() {
         let message = "`columns` or `rows` needs a list of coordinates".to_owned();
@@ -233,6 +239,7 @@ fn board_findings(board: &Board, known: &Known) -> Vec<Finding> {
             Some(&fewest) => {
                 let rows = known.rows.as_ref().and_then(|rows| rows.get(&layer.fluent));
                 found.extend(layer_findings(layer, board, &path, fewest, rows, &mut used));
+                found.extend(seen_by_findings(layer, &path, fewest, rows, roles));
             }
             None if known.is_open => {}
             None => {
@@ -255,6 +262,29 @@ fn board_findings(board: &Board, known: &Known) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// The argument that says who knows a fluent exists and is always a role.
+fn seen_by_findings(
+    layer: &Layer,
+    path: &[&str],
+    fewest: usize,
+    rows: Option<&Vec<Vec<String>>>,
+    roles: &BTreeSet<String>,
+) -> Option<Finding> {
+    let Some(SeenBy::Argument(arg)) = layer.seen_by else {
+        return None;
+    };
+    let at = [path, &["seen_by"]].concat();
+    let fluent = &layer.fluent;
+    if arg == 0 || arg > fewest {
+        let message = format!("`{fluent}` has {fewest} arguments, so there is no argument {arg}");
+        return Some(Finding::error(&at, message));
+    }
+    let mut values = rows?.iter().map(|row| &row[arg - 1]);
+    let other = values.find(|&value| !roles.contains(value))?;
+    let message = format!("argument {arg} of `{fluent}` can be `{other}`, which is not a role");
+    Some(Finding::error(&at, message))
 }
 
 fn layer_findings(

@@ -234,6 +234,7 @@ fn one_family(key: &(String, usize), family: &Family) -> Option<(usize, Board)> 
         content: vec![2],
         glyphs,
         glyph: None,
+        seen_by: None,
     };
     Some((columns.len(), row(columns, vec![layer])))
 }
@@ -293,6 +294,7 @@ fn marks(families: &Families) -> Option<(usize, Board)> {
             content: Vec::new(),
             glyphs: BTreeMap::new(),
             glyph: Some(glyph(name)),
+            seen_by: None,
         })
         .collect();
     (!layers.is_empty()).then(|| (columns.len(), row(columns, layers)))
