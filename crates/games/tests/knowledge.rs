@@ -131,7 +131,11 @@ impl<'a> Comparison<'a> {
             let pick = |role: RoleId| {
                 let legal = machine.legal_moves(role);
                 let n = legal.len() as u64;
-                let most = if rng.next_u64().is_multiple_of(4) { n } else { n.min(2) };
+                let most = if rng.next_u64().is_multiple_of(4) {
+                    n
+                } else {
+                    n.min(2)
+                };
                 legal[(rng.next_u64() % most) as usize]
             };
             let moves: Vec<MoveId> = RoleId::all(self.game.n_roles()).map(pick).collect();

@@ -15,6 +15,7 @@
 
 mod account;
 mod info_tree;
+mod informed;
 mod joint_moves;
 mod regrets;
 mod rollouts;
@@ -30,6 +31,7 @@ use agon_engine::{Game, MoveId, Particles, PerceptId, RoleId, State};
 
 pub use account::BeliefAccount;
 pub(crate) use info_tree::{Choice, InfoEdge, InfoTree};
+pub(crate) use informed::Informed;
 pub(crate) use joint_moves::JointMoves;
 pub(crate) use regrets::{RegretTable, normalise};
 pub(crate) use rollouts::{LEAST_IN_LANES, Rollouts};

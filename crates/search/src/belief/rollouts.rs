@@ -32,6 +32,10 @@ impl Rollouts {
         }
     }
 
+    pub(crate) fn most_steps(&self) -> u32 {
+        self.most_steps
+    }
+
     pub(crate) fn has_lanes(&self) -> bool {
         self.lanes.is_some()
     }

@@ -19,8 +19,8 @@
 use agon_engine::{MoveId, PerceptId, RoleId, State};
 
 use crate::belief::{
-    Belief, BeliefAccount, BeliefSizes, Choice, HistoryId, InfoEdge, InfoTree, LEAST_IN_LANES,
-    Rollouts, Seat, ViewKey, World,
+    Belief, BeliefAccount, BeliefSizes, Choice, HistoryId, InfoEdge, InfoTree, Informed,
+    LEAST_IN_LANES, Rollouts, Seat, ViewKey, World,
 };
 use crate::belief_bot::BeliefBot;
 use crate::decision::Decision;
@@ -39,7 +39,7 @@ pub(crate) enum Sight {
 }
 
 /// Simulations before batches begin, and one more leaf for each of so many.
-const SIMULATIONS_PER_LEAF: u64 = 32;
+const SIMULATIONS_PER_LEAF: u64 = 4;
 const MOST_LEAVES: u64 = 256;
 /// Histories that `hyperplay` searches, and simulations that each should get.
 const MOST_WORLDS: usize = 64;
@@ -59,6 +59,8 @@ pub struct InfoSetBot {
     // Scratch.
     world: World,
     rollouts: Rollouts,
+    /// In games of one role: random games that make use of what it sees.
+    informed: Option<Informed>,
     random: Random,
     batch: Batch,
 }
@@ -79,7 +81,11 @@ impl InfoSetBot {
     pub(crate) fn new(seat: &Seat<'_>, sight: Sight, params: &Params) -> InfoSetBot {
         let (game, seed) = (seat.game, seat.seed);
         let n_roles = game.n_roles();
+        let world = World::at(game, seat.start);
+        let n_players = RoleId::all(n_roles).filter(|&role| !world.is_chance(role));
+        let is_alone = n_players.count() == 1 && sight == Sight::Own;
         InfoSetBot {
+            informed: is_alone.then(|| Informed::new(World::at(game, seat.start), seat.role)),
             sight,
             // Parameters are for goals of 0 to 100, and the mean is of one of several moves in each of many states.
             exploration: params.exploration / 100.0,
@@ -87,7 +93,7 @@ impl InfoSetBot {
             belief: Belief::new(seat, BeliefSizes::DEFAULT),
             tree: InfoTree::new(n_roles, (params.memory as usize) << 20),
             distribution: Vec::new(),
-            world: World::at(game, seat.start),
+            world,
             rollouts: Rollouts::new(game, params.most_steps, seed),
             random: Random::new(seed),
             batch: Batch::default(),
@@ -134,10 +140,15 @@ impl InfoSetBot {
         Some((leaf, ViewKey::START))
     }
 
+    /// Whether there is something to find out, and nobody else to reckon with.
+    fn is_informed(&self) -> bool {
+        self.informed.is_some() && self.belief.leaves().len() > 1
+    }
+
     /// How many simulations to make at once.
     fn n_leaves(&self, meter: &Meter<'_>) -> u64 {
         let n_leaves = meter.n_playouts() / SIMULATIONS_PER_LEAF;
-        if !self.rollouts.has_lanes() || n_leaves < LEAST_IN_LANES as u64 {
+        if !self.rollouts.has_lanes() || self.is_informed() || n_leaves < LEAST_IN_LANES as u64 {
             return 1;
         }
         let left = meter.playouts_left().unwrap_or(u64::MAX);
@@ -155,6 +166,10 @@ impl InfoSetBot {
             }
         }
         let first = self.batch.choices.len();
+        let is_informed = self.is_informed();
+        if let Some(informed) = self.informed.as_mut().filter(|_| is_informed) {
+            informed.begin(&self.belief, root.0, &mut self.random);
+        }
         // Step 1. Select, until every role has left its tree.
         let mut is_out = vec![false; self.n_roles];
         let mut is_end = false;
@@ -168,11 +183,11 @@ impl InfoSetBot {
                 return;
             }
             self.choose(&mut is_out);
-            match self.sight {
-                Sight::Own => self.world.step(),
-                Sight::All => self.world.step_openly(),
-            }
-            meter.count_transition();
+            self.step(is_informed, meter);
+        }
+        if is_informed && !is_end && !self.play_informed(meter) {
+            self.take_back(first);
+            return;
         }
         // Step 2. Play to the end, now or with others.
         if is_batch && !is_end {
@@ -193,6 +208,45 @@ impl InfoSetBot {
             self.tree.back_up(choice, worths[choice.role.idx()]);
         }
         meter.count_playout();
+    }
+
+    /// Makes the joint move.
+    fn step(&mut self, is_informed: bool, meter: &mut Meter<'_>) {
+        match self.sight {
+            Sight::Own => self.world.step(),
+            Sight::All => self.world.step_openly(),
+        }
+        meter.count_transition();
+        if let Some(informed) = self.informed.as_mut().filter(|_| is_informed) {
+            let role = self.belief.role();
+            let own = self.world.joint()[role.idx()];
+            informed.follow(own, self.world.view(role), &mut self.random, meter);
+        }
+    }
+
+    /// Plays on to the end by what the role sees. False if a limit came first.
+    fn play_informed(&mut self, meter: &mut Meter<'_>) -> bool {
+        let own = self.belief.role();
+        for _ in 0..self.rollouts.most_steps() {
+            if self.world.is_over() {
+                break;
+            }
+            if meter.is_over() {
+                return false;
+            }
+            for role in RoleId::all(self.n_roles) {
+                let legal = self.world.legal(role);
+                let mv = match &mut self.informed {
+                    Some(informed) if role == own => {
+                        informed.choose(legal, &mut self.random, meter)
+                    }
+                    _ => self.random.pick(legal),
+                };
+                self.world.joint_mut()[role.idx()] = mv.expect("nobody is stuck");
+            }
+            self.step(true, meter);
+        }
+        true
     }
 
     /// Makes up the next joint move.

@@ -148,6 +148,12 @@ impl OosBot {
         bot
     }
 
+    /// Iterations so far.
+    #[must_use]
+    pub fn n_iterations(&self) -> u64 {
+        self.n_iterations
+    }
+
     /// The average strategy of a role at a view, over its legal moves; all alike where nothing is known.
     #[must_use]
     pub fn strategy(&self, role: RoleId, view: ViewKey, legal: &[MoveId]) -> Vec<f64> {

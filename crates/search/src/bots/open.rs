@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use agon_engine::{Game, JointMove, Machine, RoleId, State};
+use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
 
 use super::sit_down;
 use crate::belief::{BeliefAccount, Seat};
@@ -29,7 +29,7 @@ pub struct OpenBot {
     start: State,
     /// The joint moves since then.
     past: Vec<JointMove>,
-    /// Whoever plays, once a role is asked for.
+    /// The bot of a role, once that role is asked for.
     bot: Option<Box<dyn BeliefBot>>,
     random: Random,
 }
@@ -48,12 +48,6 @@ impl OpenBot {
             params: params.clone(),
             seed,
         }
-    }
-
-    /// What it believes, if it was ever asked.
-    #[must_use]
-    pub fn belief(&self) -> Option<BeliefAccount> {
-        self.bot.as_ref().map(|bot| bot.account())
     }
 
     /// The bot of a role, which has seen what the role has.
@@ -107,6 +101,11 @@ impl Bot for OpenBot {
         let mv = self.random.pick(&legal);
         let mv = mv.expect("a role that is asked has a legal move");
         Decision::at_once(mv, &Meter::start(limits), StopReason::Done)
+    }
+
+    fn belief(&self) -> Option<(BeliefAccount, Vec<(MoveId, f64)>)> {
+        let bot = self.bot.as_ref()?;
+        Some((bot.account(), bot.distribution().to_vec()))
     }
 
     fn played(&mut self, joint: &JointMove, next: &State) {
