@@ -1,4 +1,5 @@
-//! Matches and measures of games with hidden information: `hidden FILE match BOT,BOT N PLAYOUTS` or `hidden FILE exploit N…`.
+//! Matches and measures of games with hidden information: `hidden FILE match BOT,BOT N PLAYOUTS [show]` plays N matches with this
+//! number of playouts per move, `hidden FILE exploit N…` prints the exploitability of `oos` after N iterations.
 
 use std::sync::Arc;
 
@@ -23,10 +24,7 @@ fn matches(game: &Arc<Game>, args: &[String]) {
     let names: Vec<&str> = args[0].split(',').collect();
     let n: u64 = args[1].parse().expect("a number of matches");
     let playouts: u64 = args[2].parse().expect("a number of playouts");
-    let mut params = Params::default();
-    if let Ok(c) = std::env::var("C") {
-        params.set("exploration", &c).expect("a number");
-    }
+    let params = Params::default();
     let mut sums = vec![0.0; game.n_roles()];
     let mut wins = vec![0; game.n_roles()];
     let mut n_steps = 0;
@@ -50,7 +48,7 @@ fn matches(game: &Arc<Game>, args: &[String]) {
             bot.think(&Limits::playouts(playouts), &mut |_| {})
                 .map(|decision| decision.mv)
         };
-        let verbose = std::env::var_os("SHOW").is_some();
+        let verbose = args.get(3).is_some();
         let mut seen = |joint: &agon_engine::JointMove| {
             if verbose {
                 let names =

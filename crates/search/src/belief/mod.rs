@@ -100,6 +100,8 @@ pub(crate) struct Belief {
     leaves: Vec<HistoryId>,
     /// Per leaf; they sum up to 1.
     weights: Vec<f64>,
+    /// Per leaf: the sum of the weights up to it, once all steps are worked in.
+    sums: Vec<f64>,
     /// A state that the own moves lead to, for the case that nothing explains what was seen.
     guess: State,
     account: BeliefAccount,
@@ -121,6 +123,7 @@ impl Belief {
             trie: Trie::new(initial, game.n_roles()),
             leaves: vec![HistoryId::ROOT],
             weights: vec![1.0],
+            sums: vec![1.0],
             guess: initial.clone(),
             account: BeliefAccount {
                 particles: 1,
@@ -172,14 +175,9 @@ impl Belief {
 
     /// One of the possible histories, by weight; `None` if none is known.
     pub(crate) fn draw(&self, random: &mut Random) -> Option<HistoryId> {
-        let mut left = random.unit();
-        for (&leaf, &weight) in self.leaves.iter().zip(&self.weights) {
-            left -= weight;
-            if left < 0.0 {
-                return Some(leaf);
-            }
-        }
-        self.leaves.last().copied()
+        let drawn = random.unit();
+        let place = self.sums.partition_point(|&sum| sum <= drawn);
+        self.leaves.get(place).or(self.leaves.last()).copied()
     }
 
     /// The legal moves of the role. If the rules let them depend on what the role cannot know, those that are most probably
@@ -222,9 +220,135 @@ impl Belief {
         if self.leaves.len() < self.sizes.least && !self.account.is_exact {
             self.refill(meter);
         }
+        let sums = self.weights.iter().scan(0.0, |sum, weight| {
+            *sum += weight;
+            Some(*sum)
+        });
+        self.sums = sums.collect();
         self.account.is_lost = self.leaves.is_empty();
         self.account.particles = self.leaves.len();
         let squares: f64 = self.weights.iter().map(|weight| weight * weight).sum();
         self.account.effective = if squares > 0.0 { 1.0 / squares } else { 0.0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    /// Chance thinks of four binary digits, each with its own probability; you ask for one after the other.
+    const DIGITS: &str = "(role you) (role random) (value 0) (value 1) (place 1) (place 2) (place 3) (place 4)
+        (init think) (init (left 1)) (after 1 2) (after 2 3) (after 3 4) (after 4 5)
+        (<= (legal random (think ?a ?b ?c ?d)) (true think) (value ?a) (value ?b) (value ?c) (value ?d))
+        (<= (legal random (twice ?b)) (true think) (value ?b))
+        (<= (legal random wait) (not (true think)))
+        (<= (legal you wait) (true think)) (<= (legal you ask) (not (true think)))
+        (<= (next (digit 1 ?a)) (does random (think ?a ?b ?c ?d)))
+        (<= (next (digit 2 ?b)) (does random (think ?a ?b ?c ?d)))
+        (<= (next (digit 3 ?c)) (does random (think ?a ?b ?c ?d)))
+        (<= (next (digit 4 ?d)) (does random (think ?a ?b ?c ?d)))
+        (<= (next (digit ?n 1)) (place ?n) (does random (twice ?b)))
+        (<= (next (digit ?n ?b)) (true (digit ?n ?b)))
+        (<= (next (left ?n)) (true think) (true (left ?n)))
+        (<= (next (left ?m)) (true (left ?n)) (not (true think)) (after ?n ?m))
+        (<= (sees you ?b) (does you ask) (true (left ?n)) (true (digit ?n ?b)))
+        (<= terminal (true (left 5))) (<= (goal you 50) (true (left ?n))) (goal random 0)";
+
+    fn game() -> Arc<Game> {
+        let rules = agon_gdl::check(&agon_gdl::parse(DIGITS.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
+        Arc::new(Game::compile(rules, &Default::default(), &|| false).expect("it runs"))
+    }
+
+    /// The belief of the role after it was told these digits.
+    fn belief(game: &Arc<Game>, sizes: BeliefSizes, digits: &[&str], seed: u64) -> Belief {
+        let seat = Seat {
+            game,
+            role: RoleId(0),
+            start: game.initial_state(),
+            seed,
+        };
+        let mut belief = Belief::new(&seat, sizes);
+        let mv = |text| game.find_move(RoleId(0), text).expect("it is a move");
+        belief.saw(mv("wait"), &[]);
+        let limits = Limits::default();
+        for digit in digits {
+            belief.catch_up(&mut Meter::start(&limits));
+            let percept = game.find_percept(digit).expect("it is a percept");
+            belief.saw(mv("ask"), &[percept]);
+        }
+        belief.catch_up(&mut Meter::start(&limits));
+        belief
+    }
+
+    #[test]
+    fn weights_are_probabilities_given_what_was_seen() {
+        let game = game();
+        let start = belief(&game, BeliefSizes::DEFAULT, &[], 1);
+        // Eighteen moves, of which three lead to four ones.
+        assert_eq!(start.leaves().len(), 16);
+        let most = start.weights().iter().copied().fold(0.0, f64::max);
+        assert!((most - 3.0 / 18.0).abs() < 1e-12);
+        let later = belief(&game, BeliefSizes::DEFAULT, &["1", "1", "1"], 1);
+        let mut weights = later.weights().to_vec();
+        weights.sort_by(f64::total_cmp);
+        assert_eq!(weights.len(), 2);
+        assert!((weights[0] - 0.25).abs() < 1e-12 && (weights[1] - 0.75).abs() < 1e-12);
+        assert!(later.account().is_exact);
+    }
+
+    #[test]
+    fn histories_are_found_again() {
+        const SMALL: BeliefSizes = BeliefSizes {
+            exact: 2,
+            sampled: 3,
+            least: 2,
+            tries: 4.0,
+            bytes: 1 << 20,
+        };
+        let game = game();
+        let mut n_refills = 0;
+        for seed in 0..30 {
+            let belief = belief(&game, SMALL, &["0", "1", "0"], seed);
+            assert!(!belief.account().is_lost, "seed {seed}");
+            assert!(!belief.account().is_exact);
+            for &leaf in belief.leaves() {
+                let fluents = game.fluents(belief.trie().state(leaf));
+                for digit in ["(digit 1 0)", "(digit 2 1)", "(digit 3 0)"] {
+                    assert!(fluents.iter().any(|fluent| fluent == digit), "{fluents:?}");
+                }
+            }
+            n_refills += belief.account().refilled;
+        }
+        assert!(n_refills > 0, "three of sixteen are not enough");
+    }
+
+    #[test]
+    fn what_cannot_be_is_not_believed() {
+        let game = game();
+        let limits = Limits::default();
+        let mut belief = belief(&game, BeliefSizes::DEFAULT, &[], 1);
+        let ask = game.find_move(RoleId(0), "ask").expect("it is a move");
+        belief.saw(ask, &[]);
+        belief.catch_up(&mut Meter::start(&limits));
+        assert!(belief.account().is_lost);
+        assert_eq!(
+            belief.legal_moves(),
+            [ask],
+            "its own moves are all that it can go by"
+        );
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let sizes = BeliefSizes {
+            bytes: 1200,
+            ..BeliefSizes::DEFAULT
+        };
+        let game = game();
+        let belief = belief(&game, sizes, &[], 1);
+        assert!(belief.trie().n_bytes() <= 1200);
+        assert!(!belief.leaves().is_empty() && belief.leaves().len() < 16);
     }
 }

@@ -265,6 +265,7 @@ impl OosBot {
     fn learn(&mut self, traverser: RoleId, worth: f64) {
         let (walk, n_roles) = (&mut self.walk, self.n_roles);
         let weight = self.n_iterations as f64 + 1.0;
+        let is_alone = self.players.len() == 1;
         let mut worth = worth;
         for entry in walk.entries.iter().rev() {
             let places = &walk.places[entry.start..entry.start + entry.n_moves];
@@ -299,7 +300,9 @@ impl OosBot {
                 }
                 node.edges[places[entry.chosen]].visits += 1;
                 node.visits += 1;
-            } else {
+            }
+            // A role that is alone averages its own way.
+            if role != traverser || is_alone {
                 for (&place, &share) in places.iter().zip(strategy) {
                     node.edges[place].average += weight * entry.own * share;
                 }
