@@ -206,10 +206,10 @@ impl Findings<'_> {
             random: self.standings(&self.survey.results, 0),
             monte_carlo: has_contest.then(|| self.standings(&self.contest, self.n_playouts)),
             never_legal: self.never_legal(),
-            equilibrium: self.equilibrium,
             never_true: self.never_true(),
             rules: self.rule_use(),
             faults: self.survey.faults.into_iter().chain(self.flaws).collect(),
+            equilibrium: self.equilibrium,
         }
     }
 
