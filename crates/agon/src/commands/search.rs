@@ -45,7 +45,7 @@ const EVERY: Duration = Duration::from_millis(100);
 Examples:
   agon search connect_four
   agon search tic_tac_toe --moves opening.txt --playouts 10000 --seed 1
-  agon search kuhn_poker --player oos --moves deal.txt --as alice --playouts 100000
+  agon search kuhn_poker --player oos --moves deal.txt --as ann --playouts 100000
   agon search my_game.kif --player cadia-2012 --time 10 --json"
 )]
 pub(crate) struct Args {
@@ -245,20 +245,20 @@ impl Found {
             .filter(|&role| only.is_none_or(|only| only == role))
             .collect();
         let mut beliefs = Vec::new();
-        let first = choosers.first().copied().unwrap_or(RoleId(0));
+        let first = choosers.first().copied().or(only).unwrap_or(RoleId(0));
         let decision = think(notation, bot, state, first, args);
         let mut note = |bot: &dyn Bot, role: RoleId| {
             let belief = bot.belief();
             beliefs.extend(belief.map(|(account, answer)| (role, account, answer)));
         };
-        note(bot, first);
+        note(&*bot, first);
         let stop = decision.report.stop;
         let account = match bot.account() {
             Some(account) if stop != Some(agon_search::StopReason::OnlyMove) => account,
             _ => {
                 let others = choosers.iter().skip(1).map(|&role| {
                     let decision = think(notation, bot, state, role, args);
-                    note(bot, role);
+                    note(&*bot, role);
                     (role, decision)
                 });
                 let mut decisions: Vec<(RoleId, Decision)> = others.collect();
@@ -461,7 +461,7 @@ impl Found {
         let belief = |(role, belief, answer): &(RoleId, BeliefAccount, Vec<(MoveId, f64)>)| {
             let answer = answer
                 .iter()
-                .map(|&(mv, share)| (game.move_text(*role, mv), share.into()));
+                .map(|&(mv, share)| (game.move_text(*role, mv), Value::from(share)));
             let value = json!({
                 "particles": belief.particles,
                 "exact": belief.is_exact,
