@@ -170,6 +170,10 @@ pub(crate) fn play_match(
     max_steps: Option<u32>,
 ) -> PyResult<MatchResult> {
     let shared = &game.0;
+    if shared.game.is_gdl2() {
+        let words = "play_match shows players the whole state, so it cannot host a game with hidden information (GDL-II)";
+        return Err(value_error(words.to_owned()));
+    }
     if players.len() != shared.n_roles() {
         return Err(value_error(format!(
             "a match has one player per role: {} ({}), not {}",

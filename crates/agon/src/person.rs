@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use agon::games::notation::{Choice, Choices, Notation, ReadError};
 use agon::games::{About, Board, board::board_of};
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId};
-use agon_protocol::{Failure, Player, Reply, Request, StopFlag, Term};
+use agon_player::{PossibleHistory, Sighting};
+use agon_protocol::{Failure, Player, Reply, Request, StopFlag, Term, Turn};
 
 use crate::outlook::{Outlook, outlooks, warning};
 use crate::paint::Painter;
@@ -242,7 +244,19 @@ pub(crate) struct Person {
     calls_off: StopFlag,
     /// Whether standard output is taken.
     is_on_stderr: bool,
+    /// What the person knows of a game with hidden information.
+    hidden: Option<Hidden>,
 }
+
+/// What a person did and saw. The machine is in a state that explains it, which is only used to find the legal moves.
+struct Hidden {
+    history: PossibleHistory,
+    last_move: Option<Term>,
+    lines: Vec<String>,
+}
+
+/// How long to look for a state that explains what a person saw.
+const EXPLAINING: Duration = Duration::from_secs(5);
 
 impl Person {
     /// A person in this role.
@@ -269,7 +283,33 @@ impl Person {
             prompt: Prompt::new(is_on_stderr),
             calls_off,
             is_on_stderr,
+            hidden: game.is_gdl2().then(|| Hidden {
+                history: PossibleHistory::new(role, 1),
+                last_move: None,
+                lines: Vec::new(),
+            }),
         }
+    }
+
+    /// Shows what the person saw in the last step, and finds a state that explains it.
+    fn see(&mut self, percepts: Option<Vec<Term>>, turn: Option<Turn>) {
+        let (Some(percepts), Some(hidden)) = (percepts, &mut self.hidden) else {
+            return;
+        };
+        let told = turn.and_then(|turn| turn.last_move);
+        let own = told.or_else(|| hidden.last_move.take());
+        let sighting = Sighting {
+            own: own.clone(),
+            percepts: Some(percepts.clone()),
+        };
+        hidden.history.observe(&self.game, &sighting);
+        let step = hidden.history.n_steps();
+        let line = sight(step, own.as_ref(), &percepts, &self.notation);
+        hidden.lines.push(line.clone());
+        let until = Instant::now() + EXPLAINING;
+        let machine = &mut *self.machine;
+        hidden.history.search(&self.game, machine, Some(until));
+        self.say(&format!("{line}\n"));
     }
 
     fn follow(&mut self, moves: &[Term]) {
@@ -292,14 +332,23 @@ impl Person {
         };
         let text = mv.map(|mv| self.game.move_text(self.role, mv));
         match text.and_then(|text| Term::read(&text).ok()) {
-            Some(mv) => Reply::Move { mv, thought: None },
+            Some(mv) => {
+                if let Some(hidden) = &mut self.hidden {
+                    hidden.last_move = Some(mv.clone());
+                }
+                Reply::Move { mv, thought: None }
+            }
             None => Reply::Failed(Failure::Connection("the person left".to_owned())),
         }
     }
 
     /// Asks until there is a move; `None` if the person leaves.
     fn ask(&mut self, choices: &Choices, stop: &StopFlag) -> Option<MoveId> {
-        let outlooks = outlooks(&self.game, &self.machine.state(), self.role);
+        // What a move leads to depends on what the person does not see.
+        let outlooks = match self.hidden {
+            Some(_) => BTreeMap::new(),
+            None => outlooks(&self.game, &self.machine.state(), self.role),
+        };
         self.say(&overview(&self.names, choices, &self.painter, &outlooks));
         let prompt = format!("{}> ", self.names[self.role.idx()]);
         let painted = self.painter.role(self.role, &prompt);
@@ -341,6 +390,12 @@ impl Person {
     }
 
     fn drawing(&self) -> String {
+        if let Some(hidden) = &self.hidden {
+            return match hidden.lines.is_empty() {
+                true => "You have seen nothing yet.\n".to_owned(),
+                false => hidden.lines.join("\n") + "\n",
+            };
+        }
         let state = self.machine.state();
         match &self.board {
             Some(board) => self.painter.board(&self.game, board, &state, None),
@@ -359,6 +414,22 @@ impl Person {
     }
 }
 
+/// A step as a role saw it.
+pub(crate) fn sight(
+    step: usize,
+    own: Option<&Term>,
+    percepts: &[Term],
+    notation: &Notation,
+) -> String {
+    let own = own.map_or_else(|| "?".to_owned(), |mv| notation.kif_text(&mv.to_string()));
+    let seen: Vec<String> = percepts.iter().map(Term::to_string).collect();
+    let seen = match seen.is_empty() {
+        true => "nothing".to_owned(),
+        false => seen.join(", "),
+    };
+    format!("{step:>3}  you: {own}, you saw: {seen}")
+}
+
 /// The commands that a match has.
 fn match_commands() -> Vec<(&'static str, &'static str)> {
     let has = |(command, _): &(&str, &str)| {
@@ -370,11 +441,17 @@ fn match_commands() -> Vec<(&'static str, &'static str)> {
 impl Player for Person {
     fn answer(&mut self, request: Request, stop: &StopFlag) -> Reply {
         match request {
-            Request::Play { moves, .. } => {
-                self.follow(moves.as_deref().unwrap_or_default());
+            Request::Play { moves, turn, .. } => {
+                match self.hidden {
+                    Some(_) => self.see(moves, turn),
+                    None => self.follow(moves.as_deref().unwrap_or_default()),
+                }
                 self.choose(stop)
             }
-            Request::Stop { .. } => Reply::Done,
+            Request::Stop { moves, turn, .. } => {
+                self.see(moves, turn);
+                Reply::Done
+            }
             Request::Abort { .. } => Reply::Aborted,
             Request::Info | Request::Preview { .. } | Request::Start { .. } => Reply::Ready,
         }

@@ -493,7 +493,7 @@ fn show_of_what_is_no_game() {
 }
 
 #[test]
-fn show_says_what_cannot_be_played_yet() {
+fn show_says_that_information_is_hidden() {
     let sheet = GAME.to_owned() + "(<= (sees robot (moved ?m)) (does robot ?m))\n";
     Folder::new("show_gdl2").file("game.kif", sheet).check(
         &["show", "game.kif"],
@@ -503,7 +503,7 @@ fn show_says_what_cannot_be_played_yet() {
               roles      robot
               sheet      3 facts, 4 rules, 0 relations of its own
               warnings   1
-              language   GDL-II: imperfect information, which Agon cannot play yet
+              language   GDL-II: roles know only what they see
         "#]],
     );
 }

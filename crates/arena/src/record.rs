@@ -141,6 +141,15 @@ pub struct Details {
     pub forfeits: Vec<ForfeitRecord>,
     /// Per step and role the search statistics, where the player gave them.
     pub thoughts: Vec<Vec<Option<ThoughtRecord>>>,
+    /// The role that chance played, in games of GDL-II that have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random: Option<String>,
+    /// Seed of the moves of chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance_seed: Option<u64>,
+    /// Per step and role what the role saw, in games of GDL-II. A role knew this and its own moves, and nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percepts: Vec<Vec<Vec<String>>>,
 }
 
 /// How a match ended.

@@ -6,14 +6,16 @@
 //! of one or two roles the match ends then, and the other role gets its highest goal. In larger games the other roles play
 //! on. If all players of a match stop answering, it is void. `docs/MATCHES.md` has the rules in full.
 //!
+//! In a game of GDL-II the referee draws the moves of chance, and tells each player only what its role sees.
+//!
 //! In: a game, a seat per role, settings. Out: a [`MatchRecord`], always.
 //! Not here: threads and deadlines (`table`), the judgement of an answer (`judge`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
-use agon_protocol::{MatchId, Request, StopFlag, Term};
+use agon_engine::{Game, Goal, JointMove, Machine, MoveId, RoleId, State};
+use agon_protocol::{MatchId, PerceptForm, Player, Reply, Request, StopFlag, Term, Turn};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -22,7 +24,7 @@ use crate::record::{
     Absence, Details, Ending, FaultKind, FaultRecord, ForfeitRecord, MatchRecord, SeatRecord,
     ThoughtRecord, rules_hash,
 };
-use crate::seat::Seat;
+use crate::seat::{About, Seat};
 use crate::table::Table;
 
 /// A player forfeits when this number of answers in a row is missing.
@@ -39,8 +41,12 @@ pub struct Settings {
     pub start_clock: Duration,
     /// Time for each move.
     pub play_clock: Duration,
-    /// Seed of the moves that the referee draws.
+    /// Seed of the moves that the referee draws in place of missing ones.
     pub seed: u64,
+    /// Seed of the moves of chance in games of GDL-II.
+    pub chance_seed: u64,
+    /// How players are told what they saw in games of GDL-II.
+    pub percept_form: PerceptForm,
     /// When the match begins, for the record.
     pub started: SystemTime,
     /// The match ends after this number of steps: a game may never end by its rules.
@@ -71,6 +77,8 @@ impl Settings {
             start_clock,
             play_clock,
             seed: 1,
+            chance_seed: 1,
+            percept_form: PerceptForm::default(),
             started,
             most_steps: MOST_STEPS,
             keep_rules: true,
@@ -108,10 +116,11 @@ pub enum Event<'a> {
 pub struct Referee;
 
 impl Referee {
-    /// Plays a match with a seat for each role, in the order of the roles.
+    /// Plays a match with a seat for each role that players take ([`Game::playing_roles`]), in order. The referee plays
+    /// chance itself, and tells each player of a game of GDL-II only what its role sees.
     ///
     /// # Panics
-    /// If the number of seats is not the number of roles.
+    /// If the number of seats is not the number of these roles.
     #[must_use]
     pub fn play(
         game: &Arc<Game>,
@@ -119,7 +128,9 @@ impl Referee {
         settings: &Settings,
         watch: &mut dyn FnMut(&Event<'_>),
     ) -> MatchRecord {
-        assert_eq!(seats.len(), game.n_roles(), "each role has its seat");
+        let n_players = game.playing_roles().count();
+        assert_eq!(seats.len(), n_players, "each role has its seat");
+        let seats = with_chance(game, seats);
         let (record, details) = begin(game, &seats, settings);
         let mut ongoing = Ongoing {
             game,
@@ -130,11 +141,30 @@ impl Referee {
             rng: Xoshiro256PlusPlus::seed_from_u64(settings.seed),
             began: Instant::now(),
             last: None,
+            seen: Vec::new(),
             record,
             details,
         };
         let ending = ongoing.play(watch);
         ongoing.finish(ending)
+    }
+}
+
+/// The seats of all roles. Nobody sits on the seat of chance.
+fn with_chance(game: &Game, mut seats: Vec<Seat>) -> Vec<Seat> {
+    if let Some(random) = game.random_role() {
+        let about = About::named(&game.role_name(random));
+        seats.insert(random.idx(), Seat::new(Box::new(Nobody), about));
+    }
+    seats
+}
+
+/// The player of chance, who is never asked: the referee draws its moves.
+struct Nobody;
+
+impl Player for Nobody {
+    fn answer(&mut self, _request: Request, _stop: &StopFlag) -> Reply {
+        Reply::Nil
     }
 }
 
@@ -173,6 +203,9 @@ fn begin(game: &Game, seats: &[Seat], settings: &Settings) -> (MatchRecord, Deta
         faults: Vec::new(),
         forfeits: Vec::new(),
         thoughts: Vec::new(),
+        random: game.random_role().map(|role| game.role_name(role)),
+        chance_seed: game.random_role().map(|_| settings.chance_seed),
+        percepts: Vec::new(),
     };
     (record, details)
 }
@@ -199,6 +232,8 @@ struct Ongoing<'a> {
     machine: Box<dyn Machine>,
     rng: Xoshiro256PlusPlus,
     last: Option<Vec<Term>>,
+    /// Per role: what it saw in the last step; empty in GDL-I.
+    seen: Vec<Vec<Term>>,
     record: MatchRecord,
     details: Details,
 }
@@ -254,7 +289,9 @@ impl Ongoing<'_> {
             start_clock: self.settings.start_clock,
             play_clock: self.settings.play_clock,
         };
-        let requests = roles(self.game).map(|role| Some(start(role))).collect();
+        let random = self.game.random_role();
+        let start = |role| (Some(role) != random).then(|| start(role));
+        let requests = roles(self.game).map(start).collect();
         let Settings {
             start_clock, stop, ..
         } = self.settings;
@@ -262,6 +299,10 @@ impl Ongoing<'_> {
         let mut absences = Vec::new();
         let mut faults = Vec::new();
         for (role_idx, outcome) in outcomes.into_iter().enumerate() {
+            if random.is_some_and(|random| random.idx() == role_idx) {
+                faults.push(None);
+                continue;
+            }
             let is_absent = is_absent(&outcome);
             let fault = judge_start(outcome);
             if let Some(fault) = fault.as_ref().filter(|_| is_absent) {
@@ -295,15 +336,20 @@ impl Ongoing<'_> {
     /// Whether forfeits end the match now. A match of two goes on while the other player is silent, too: it may be the
     /// network that fails.
     fn decided_by_forfeit(&self) -> Option<Ending> {
-        let n_roles = self.attendance.len();
+        let n_players = self.n_players();
         let forfeited = self.attendance.iter().filter(|seat| seat.has_forfeited);
         let n_forfeited = forfeited.count();
         let mut others = self.attendance.iter().filter(|seat| !seat.has_forfeited);
-        let is_over = n_forfeited == n_roles
-            || n_roles == 2 && n_forfeited == 1 && others.all(|seat| seat.n_missing == 0);
+        let is_over = n_forfeited == n_players
+            || n_players == 2 && n_forfeited == 1 && others.all(|seat| seat.n_missing == 0);
         is_over.then(|| Ending::Forfeit {
             roles: self.forfeited_roles(),
         })
+    }
+
+    /// Number of roles that players take.
+    fn n_players(&self) -> usize {
+        self.game.playing_roles().count()
     }
 
     fn forfeited_roles(&self) -> Vec<String> {
@@ -314,13 +360,15 @@ impl Ongoing<'_> {
     /// Asks all players for a move and records the answers.
     fn step(&mut self) -> Result<JointMove, Ending> {
         let legal = self.legal_moves()?;
-        let play = |seat: &Attendance| {
-            (!seat.has_forfeited).then(|| Request::Play {
+        let play = |role: RoleId| {
+            let (moves, turn) = self.news(role);
+            self.is_asked(role).then(|| Request::Play {
                 id: self.settings.id.clone(),
-                moves: self.last.clone(),
+                moves,
+                turn,
             })
         };
-        let requests = self.attendance.iter().map(play).collect();
+        let requests = roles(self.game).map(play).collect();
         let Settings {
             play_clock, stop, ..
         } = self.settings;
@@ -331,6 +379,18 @@ impl Ongoing<'_> {
         let mut joint = Vec::new();
         let (mut texts, mut faults, mut thoughts) = (Vec::new(), Vec::new(), Vec::new());
         for (role_idx, (outcome, legal)) in outcomes.into_iter().zip(&legal).enumerate() {
+            if self
+                .game
+                .random_role()
+                .is_some_and(|random| random.idx() == role_idx)
+            {
+                let (mv, text) = self.chance_move(legal);
+                joint.push(mv);
+                texts.push(term(text));
+                faults.push(None);
+                thoughts.push(None);
+                continue;
+            }
             let judged = judge_move(outcome, legal);
             self.attend(role_idx, judged.fault.as_ref());
             // Drawn for every seat, so that a fault of one seat does not change the moves of another.
@@ -350,7 +410,62 @@ impl Ongoing<'_> {
             .moves
             .push(texts.iter().map(Term::spaced).collect());
         self.last = Some(texts);
-        Ok(JointMove::new(joint))
+        let joint = JointMove::new(joint);
+        self.look(&joint)?;
+        Ok(joint)
+    }
+
+    /// Whether a role has a player who still answers.
+    fn is_asked(&self, role: RoleId) -> bool {
+        Some(role) != self.game.random_role() && !self.attendance[role.idx()].has_forfeited
+    }
+
+    /// What a role is told about the last step: the joint move in GDL-I, and only what it saw in GDL-II.
+    fn news(&self, role: RoleId) -> (Option<Vec<Term>>, Option<Turn>) {
+        if !self.game.is_gdl2() {
+            return (self.last.clone(), None);
+        }
+        let seen = self.seen.get(role.idx()).cloned();
+        let turn = || Turn {
+            number: self.record.moves.len() as u32,
+            last_move: self.last.as_ref().map(|moves| moves[role.idx()].clone()),
+        };
+        let has_turn = self.settings.percept_form == PerceptForm::Turn;
+        (seen, has_turn.then(turn))
+    }
+
+    /// The move of chance: all are equally likely. The draw depends only on the seed, the step and the texts of the moves.
+    fn chance_move<'l>(&self, legal: &'l [(MoveId, String)]) -> (MoveId, &'l str) {
+        let mut by_text: Vec<&(MoveId, String)> = legal.iter().collect();
+        by_text.sort_by(|left, right| left.1.cmp(&right.1));
+        let step = self.record.moves.len() as u64;
+        let seed = self.settings.chance_seed ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let (mv, text) = by_text[below(&mut rng, by_text.len())];
+        (*mv, text)
+    }
+
+    /// Finds out what each role sees of this joint move, in the order of the texts, which tells nothing else.
+    fn look(&mut self, joint: &JointMove) -> Result<(), Ending> {
+        if !self.game.is_gdl2() {
+            return Ok(());
+        }
+        self.seen.clear();
+        for role in roles(self.game) {
+            let percepts = self.machine.percepts(role, joint).iter();
+            let mut names: Vec<String> = percepts.map(|&id| self.game.percept_name(id)).collect();
+            names.sort();
+            self.seen
+                .push(names.iter().map(|name| term(name)).collect());
+        }
+        if let Some(fault) = self.machine.take_fault() {
+            let reason = fault.to_string();
+            return Err(Ending::EngineFault { reason });
+        }
+        let spaced = |seen: &Vec<Term>| seen.iter().map(Term::spaced).collect();
+        let row = self.seen.iter().map(spaced).collect();
+        self.details.percepts.push(row);
+        Ok(())
     }
 
     /// Notes whether a player answers; it forfeits if it stops doing so.
@@ -441,7 +556,9 @@ impl Ongoing<'_> {
         if step == 0 {
             return;
         }
-        for role_idx in 0..self.attendance.len() {
+        let random = self.game.random_role();
+        for role in roles(self.game).filter(|&role| Some(role) != random) {
+            let role_idx = role.idx();
             let seat = &self.attendance[role_idx];
             if !seat.has_moved && !seat.has_forfeited {
                 self.forfeit(role_idx, step, "no legal move in the whole match");
@@ -451,8 +568,8 @@ impl Ongoing<'_> {
 
     /// Nobody wins a match that all players forfeited. A player alone gets the lowest goal.
     fn void_if_all_forfeited(&self, ending: Ending) -> Ending {
-        let n_roles = self.attendance.len();
-        if n_roles < 2 || self.details.forfeits.len() < n_roles {
+        let n_players = self.n_players();
+        if n_players < 2 || self.details.forfeits.len() < n_players {
             return ending;
         }
         let forfeits = self.details.forfeits.iter();
@@ -468,18 +585,16 @@ impl Ongoing<'_> {
 
     /// STOP after a terminal state, ABORT after any other. Players that have gone are not told.
     fn say_goodbye(&mut self, ending: &Ending) {
-        let goodbye = |seat: &Attendance| {
+        let goodbye = |role: RoleId| {
             let id = self.settings.id.clone();
+            let (moves, turn) = self.news(role);
             let request = match ending {
-                Ending::Terminal => Request::Stop {
-                    id,
-                    moves: self.last.clone(),
-                },
+                Ending::Terminal => Request::Stop { id, moves, turn },
                 _ => Request::Abort { id },
             };
-            (!seat.has_forfeited).then_some(request)
+            self.is_asked(role).then_some(request)
         };
-        let requests = self.attendance.iter().map(goodbye).collect();
+        let requests = roles(self.game).map(goodbye).collect();
         // Nothing depends on the answer, so nobody is waited for longer than a second.
         let clock = self.settings.play_clock.min(Duration::from_secs(1));
         self.table.ask(requests, clock, &StopFlag::new(), |_| false);
@@ -500,10 +615,15 @@ impl Ongoing<'_> {
         }
     }
 
-    /// A number below `n`, by the high half of a product.
+    /// The index of a move that the referee chooses.
     fn draw(&mut self, n: usize) -> usize {
-        ((u64::from(self.rng.next_u32()) * n as u64) >> 32) as usize
+        below(&mut self.rng, n)
     }
+}
+
+/// A number below `n`, by the high half of a product.
+fn below(rng: &mut impl Rng, n: usize) -> usize {
+    ((u64::from(rng.next_u32()) * n as u64) >> 32) as usize
 }
 
 fn roles(game: &Game) -> impl Iterator<Item = RoleId> + use<> {
@@ -511,14 +631,18 @@ fn roles(game: &Game) -> impl Iterator<Item = RoleId> + use<> {
 }
 
 /// The goals of a match in its last state, if the rules give them. A role that has forfeited gets its lowest goal. With
-/// two roles, the other one gets its highest.
+/// two players, the other one gets its highest. Chance needs no goal and gets 0 without one.
 pub(crate) fn goals_after(
     game: &Game,
     machine: &mut dyn Machine,
     has_forfeited: &[bool],
 ) -> Option<Vec<u8>> {
-    let is_decided = has_forfeited.contains(&true) && has_forfeited.len() <= 2;
+    let is_decided = has_forfeited.contains(&true) && game.playing_roles().count() <= 2;
+    let random = game.random_role();
     let goal = |role: RoleId| {
+        if Some(role) == random {
+            return machine.goal(role).or_else(|| Goal::new(0));
+        }
         let (low, high) = game.goal_range(role);
         match has_forfeited[role.idx()] {
             true => Some(low),

@@ -52,6 +52,18 @@ pub enum ReplayError {
     /// The record goes on after a terminal state, or ends in a state that is not terminal.
     #[error("the match ends in a different state")]
     End,
+    /// What a role saw differs.
+    #[error("step {step}: {role} sees {expected:?}, not {found:?}")]
+    Percepts {
+        /// Number of the step, from 1.
+        step: usize,
+        /// The role.
+        role: String,
+        /// What it sees by the rules.
+        expected: Vec<String>,
+        /// What it saw in the record.
+        found: Vec<String>,
+    },
     /// The goals differ.
     #[error("the goals are {expected:?}, not {found:?}")]
     Goals {
@@ -79,6 +91,10 @@ pub fn replay(game: &Game, record: &MatchRecord) -> Result<(), ReplayError> {
                 return Err(ReplayError::End);
             }
             let joint = joint_move(game, &mut *machine, step + 1, moves)?;
+            let details = record.agon.as_ref();
+            if let Some(row) = details.and_then(|details| details.percepts.get(step)) {
+                compare_percepts(game, &mut *machine, (step + 1, &joint), row)?;
+            }
             machine.advance(&joint);
         }
     }
@@ -123,8 +139,7 @@ pub fn course(game: &Game, moves: &[Vec<String>]) -> Course {
         states.push(state_text(game, &machine.state()));
     }
     let is_terminal = machine.is_terminal();
-    let goals = RoleId::all(game.n_roles()).map(|role| Some(machine.goal(role)?.value()));
-    let goal_values: Option<Vec<u8>> = goals.collect();
+    let goal_values = goals_after(game, &mut *machine, &vec![false; game.n_roles()]);
     Course {
         states,
         is_terminal,
@@ -149,6 +164,32 @@ fn compare(
             difference: difference.clone(),
         }),
     }
+}
+
+fn compare_percepts(
+    game: &Game,
+    machine: &mut dyn Machine,
+    (step, joint): (usize, &JointMove),
+    row: &[Vec<String>],
+) -> Result<(), ReplayError> {
+    let set = |texts: Vec<String>| -> BTreeSet<String> {
+        let plain = |text: String| Term::read(&text).map_or(text, |term| term.to_string());
+        texts.into_iter().map(plain).collect()
+    };
+    for (role, seen) in game.roles().zip(row) {
+        let percepts = machine.percepts(role, joint).iter();
+        let expected = set(percepts.map(|&id| game.percept_name(id)).collect());
+        let found = set(seen.clone());
+        if expected != found {
+            return Err(ReplayError::Percepts {
+                step,
+                role: game.role_name(role),
+                expected: expected.into_iter().collect(),
+                found: found.into_iter().collect(),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn joint_move(

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use agon_arena::{About, Ending, Event, MatchRecord, Referee, ReplayError, Seat, Settings, replay};
 use agon_engine::{Game, JointMove, RoleId, State};
-use agon_protocol::{Failure, MatchId, Player, Reply, Request, StopFlag, Term};
+use agon_protocol::{Failure, MatchId, PerceptForm, Player, Reply, Request, StopFlag, Term};
 use expect_test::{Expect, expect};
 
 /// Two roles take turns to take one or two of five sticks; who takes the last one wins.
@@ -97,6 +97,8 @@ fn settings() -> Settings {
         start_clock: Duration::from_secs(60),
         play_clock: Duration::from_secs(60),
         seed: 1,
+        chance_seed: 1,
+        percept_form: PerceptForm::default(),
         started: SystemTime::UNIX_EPOCH,
         most_steps: 100,
         keep_rules: false,

@@ -469,3 +469,24 @@ fn an_infix_rule_without_its_bracket() {
         "#]],
     );
 }
+
+#[test]
+fn nothing_may_depend_on_what_roles_see() {
+    in_a_game(
+        "(role random) (legal random flip)\n(<= (sees white heads) (does random flip))\n(<= (next (step 2)) (sees white heads))",
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_role_called_random_needs_sees_to_be_chance() {
+    in_a_game("(role random) (legal random flip)", expect![[""]]);
+}
+
+#[test]
+fn chance_needs_no_goal_and_the_others_should_see_something() {
+    in_a_game(
+        "(role Random) (role black) (legal Random flip) (legal black go) (goal black 0)\n(<= (sees white heads) (does Random flip))",
+        expect![[""]],
+    );
+}

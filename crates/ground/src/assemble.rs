@@ -100,7 +100,7 @@ pub(crate) fn assemble(
     let by_head = ByHead::new(raw, numbering.n_atoms);
     let order = assembly.needed(raw, &by_head, &outputs, first_derived as u32);
     // Step 3. Fill in when the outputs hold, now that all ids are known.
-    assembly.fill(&mut fluents, &mut roles, rules.is_gdl2());
+    assembly.fill(&mut fluents, &mut roles, rules);
     let terminal = assembly.terminal();
     let atoms = assembly.names(is_dynamic, &order, first_derived as u32, rules);
     let ground_rules = assembly.rules(raw, &by_head, &order, stop)?;
@@ -283,7 +283,8 @@ impl Assembly<'_, '_> {
         }
     }
 
-    fn fill(&mut self, fluents: &mut [Fluent], roles: &mut [Role], is_gdl2: bool) {
+    fn fill(&mut self, fluents: &mut [Fluent], roles: &mut [Role], rules: &Rules) {
+        let (is_gdl2, random_role) = (rules.is_gdl2(), rules.random_role());
         for relation in self.relations_of(RelationId::NEXT) {
             let target = self.rows.counterpart(relation, RelationId::TRUE);
             self.for_each_pair(relation, target, |this, from, to| {
@@ -308,6 +309,10 @@ impl Assembly<'_, '_> {
             });
         }
         self.goals(roles);
+        // The goals of chance mean nothing; without them, nothing takes it for an opponent.
+        if let Some(random) = random_role {
+            roles[random].goals.clear();
+        }
         if is_gdl2 {
             self.percepts(roles);
         }

@@ -111,7 +111,7 @@ impl GamePlayer {
                 start_clock,
                 play_clock,
             } => {
-                let Some(role) = find_role(&rules, &role).filter(|_| !rules.is_gdl2()) else {
+                let Some(role) = find_role(&rules, &role) else {
                     return Reply::Busy;
                 };
                 let known = self.known.as_ref();
@@ -135,8 +135,8 @@ impl GamePlayer {
                     None => Reply::Busy,
                 }
             }
-            Request::Play { id, moves } => match self.in_match(&id) {
-                Some(handle) => handle.play(moves, received, stop),
+            Request::Play { id, moves, turn } => match self.in_match(&id) {
+                Some(handle) => handle.play((moves, turn), received, stop),
                 None => Reply::Busy,
             },
             Request::Stop { id, .. } => self.leave(&id, Reply::Done),

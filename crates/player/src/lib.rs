@@ -37,9 +37,11 @@ mod interrupts;
 mod lobby;
 mod match_actor;
 mod match_handle;
+mod possible;
 mod spelling;
 
 pub use clock::Budget;
 pub use game_player::{GamePlayer, MakeBot, Settings};
 pub use http_player::HttpPlayer;
 pub use lobby::Lobby;
+pub use possible::{Found, PossibleHistory, Sighting};

@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
-use agon_protocol::{Rules, StopFlag, Term, Thought};
+use agon_protocol::{Rules, StopFlag, Term, Thought, Turn};
 use agon_search::{Decision, Limits, Report};
 
 use crate::bot_thread::{BotEvent, BotEventKind, BotThread, Token};
@@ -26,7 +26,8 @@ use crate::compile::{
 use crate::fallback::Fallback;
 use crate::game_player::MakeBot;
 use crate::interrupts::Interrupts;
-use crate::spelling::{joint_move, term, thought};
+use crate::possible::{Found, PossibleHistory, Sighting};
+use crate::spelling::{as_joint_move, joint_move, term, thought};
 
 /// After this number of failures no bot is started again in this match.
 const MAX_FAILURES: u32 = 3;
@@ -34,6 +35,10 @@ const MAX_FAILURES: u32 = 3;
 const MAX_MISSED: u32 = 2;
 /// Pondering ends after two clocks and this time: by then the manager is gone.
 const PONDER_GRACE: Duration = Duration::from_secs(10);
+/// How long an engine that becomes ready may take to explain what was seen so far.
+const EXPLAINING: Duration = Duration::from_millis(100);
+/// A manager that claims more steps is not believed.
+const MAX_STEPS: usize = 1_000_000;
 
 /// What a match starts with.
 pub(crate) struct MatchSetup {
@@ -65,8 +70,12 @@ pub(crate) enum Command {
 
 /// A request for a move.
 pub(crate) struct Question {
-    /// The last joint move; `None` before the first step.
+    /// The last joint move, or what the role saw; `None` before the first step.
     pub(crate) moves: Option<Vec<Term>>,
+    /// The step of the match, if the manager says it.
+    pub(crate) turn: Option<Turn>,
+    /// The answer to the last question, if there was one.
+    pub(crate) last_answer: Option<Term>,
     /// The limits for the bot.
     pub(crate) limits: Limits,
     /// Where the answers go.
@@ -139,8 +148,10 @@ struct MatchActor {
     stop_interpreters: StopFlag,
     is_prepared: bool,
     position: Option<Position>,
-    /// The joint moves of the match, in the order in which they were received.
-    history: Vec<Vec<Term>>,
+    /// The steps of the match, in the order in which they were received.
+    history: Vec<Step>,
+    /// Number of questions so far.
+    n_questions: usize,
     /// Whether all moves that came with the last question are legal.
     is_in_step: bool,
     // Open questions.
@@ -164,13 +175,24 @@ struct Pondering {
     until: Instant,
 }
 
-/// The current state on an engine.
+/// A step of the match.
+#[derive(Clone, Debug)]
+enum Step {
+    /// The joint move.
+    Joint(Vec<Term>),
+    /// What the role did and saw, in GDL-II.
+    Seen(Sighting),
+}
+
+/// The current state on an engine. In GDL-II it is a possible one.
 struct Position {
     grade: Grade,
     game: Arc<Game>,
     machine: Box<dyn Machine + Send>,
-    /// The number of joint moves of the match that were played on it.
+    /// The number of steps of the match that were played on it.
     n_played: usize,
+    /// A history that explains what the role saw, in GDL-II.
+    possible: Option<PossibleHistory>,
 }
 
 /// Why a position cannot follow the moves of a match.
@@ -186,13 +208,17 @@ impl Position {
     /// Plays the joint moves that it has not played yet, in order.
     fn follow(
         &mut self,
-        history: &[Vec<Term>],
+        history: &[Step],
+        until: Option<Instant>,
         mut played: impl FnMut(&JointMove, &State),
     ) -> Result<(), Stuck> {
+        if self.possible.is_some() {
+            return self.explain(history, until);
+        }
         let machine = &mut *self.machine;
         // Earlier faults do not matter here.
         machine.take_fault();
-        while let Some(moves) = history.get(self.n_played) {
+        while let Some(Step::Joint(moves)) = history.get(self.n_played) {
             let before = machine.state();
             let joint = joint_move(&self.game, machine, moves);
             if let Some(joint) = &joint {
@@ -206,6 +232,25 @@ impl Position {
             self.n_played += 1;
         }
         Ok(())
+    }
+}
+
+impl Position {
+    /// Finds a state that explains what the role saw. If there is none, or not in time, the state is a guess.
+    fn explain(&mut self, history: &[Step], until: Option<Instant>) -> Result<(), Stuck> {
+        let Some(possible) = &mut self.possible else {
+            return Ok(());
+        };
+        for step in &history[possible.n_steps().min(history.len())..] {
+            if let Step::Seen(sighting) = step {
+                possible.observe(&self.game, sighting);
+            }
+        }
+        self.n_played = possible.n_steps();
+        match possible.search(&self.game, &mut *self.machine, until) {
+            Found::Possible | Found::Contradiction | Found::OutOfTime => Ok(()),
+            Found::Fault => Err(Stuck::Fault),
+        }
     }
 }
 
@@ -227,6 +272,7 @@ impl MatchActor {
             is_prepared: false,
             position: None,
             history: Vec::new(),
+            n_questions: 0,
             is_in_step: true,
             waiting: None,
             asked: None,
@@ -365,15 +411,18 @@ impl MatchActor {
     /// Moves the match to an engine: replays its moves there and asks the open question again.
     fn switch_engine(&mut self, grade: Grade, game: Arc<Game>) {
         let interrupts = &self.channels.interrupts;
+        let MatchSetup { role, seed, .. } = self.setup;
         let mut position = Position {
             grade,
             machine: game.machine_until(interrupts.stop()),
+            possible: game.is_gdl2().then(|| PossibleHistory::new(role, seed)),
             game,
             n_played: 0,
         };
         let n_played = self.position.as_ref().map_or(0, |current| current.n_played);
+        let until = Instant::now() + EXPLAINING;
         if position
-            .follow(&self.history[..n_played], |_, _| {})
+            .follow(&self.history[..n_played], Some(until), |_, _| {})
             .is_err()
         {
             // The engines disagree, and the current one has been right so far; or an even better one is ready.
@@ -381,7 +430,6 @@ impl MatchActor {
         }
         // Compute the legal moves now, so that a move is known at once when the manager asks for one.
         if n_played == self.history.len() {
-            let role = self.setup.role;
             interrupts.yielding(|| _ = position.machine.legal_moves(role));
         }
         self.position = Some(position);
@@ -421,13 +469,45 @@ impl MatchActor {
         // An earlier question that no engine could answer is no longer open, but its moves are kept.
         self.waiting = None;
         self.is_in_step = true;
-        self.history.extend(question.moves.take());
+        self.record_step(&mut question);
+        self.n_questions += 1;
         self.ask(question, None);
+    }
+
+    /// Adds what a question tells about the last step to the history.
+    fn record_step(&mut self, question: &mut Question) {
+        let moves = question.moves.take();
+        if !self.setup.rules.is_gdl2() {
+            let joint = moves.map(|moves| as_joint_move(&self.setup.rules, moves));
+            self.history.extend(joint.map(Step::Joint));
+            return;
+        }
+        let unknown = || {
+            Step::Seen(Sighting {
+                own: None,
+                percepts: None,
+            })
+        };
+        let n_steps = match &question.turn {
+            Some(turn) => turn.number as usize,
+            // The short form has no number: every question after the first follows a step.
+            None => self.history.len() + usize::from(self.n_questions > 0 || moves.is_some()),
+        };
+        // A repeated question adds nothing; messages that were lost leave steps of which nothing is known.
+        if n_steps <= self.history.len() || n_steps > MAX_STEPS {
+            return;
+        }
+        self.history.resize_with(n_steps - 1, unknown);
+        let told = question.turn.take().and_then(|turn| turn.last_move);
+        self.history.push(Step::Seen(Sighting {
+            own: told.or_else(|| question.last_answer.take()),
+            percepts: Some(moves.unwrap_or_default()),
+        }));
     }
 
     /// Plays all moves of the match that the engine has not played yet. Moves that are not legal are dropped. Returns
     /// false if there is no engine, or it cannot follow.
-    fn catch_up(&mut self) -> bool {
+    fn catch_up(&mut self, deadline: Option<Instant>) -> bool {
         let Some(position) = &mut self.position else {
             return false;
         };
@@ -437,8 +517,13 @@ impl MatchActor {
                 bot_thread.played(joint, next);
             }
         };
+        // The rest of the time is for the bot.
+        let until = deadline.map(|deadline| {
+            let now = Instant::now();
+            now + deadline.saturating_duration_since(now) / 2
+        });
         loop {
-            match position.follow(&self.history, &mut played) {
+            match position.follow(&self.history, until, &mut played) {
                 Ok(()) => return true,
                 Err(Stuck::Fault) => return false,
                 Err(Stuck::Illegal) => {
@@ -451,7 +536,7 @@ impl MatchActor {
 
     /// Sends a legal move as the first candidate and asks the bot.
     fn ask(&mut self, question: Question, candidate: Option<Candidate>) {
-        if !self.catch_up() {
+        if !self.catch_up(question.limits.deadline) {
             return self.postpone(question, None);
         }
         let Some(position) = &mut self.position else {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agon_protocol::{MatchId, Reply, StopFlag, Term, Thought};
+use agon_protocol::{MatchId, Reply, StopFlag, Term, Thought, Turn};
 
 use crate::clock::{Budget, Deadlines, Overrun};
 use crate::interrupts::Interrupts;
@@ -31,6 +31,8 @@ pub(crate) struct MatchHandle {
     stop: StopFlag,
     /// Disconnected when all threads of the match have ended.
     ended: Receiver<()>,
+    /// The last answer, while it may have been received.
+    last_answer: Option<Term>,
 }
 
 /// How a player uses its clocks.
@@ -70,6 +72,7 @@ impl MatchHandle {
             interrupts: Interrupts::new(&over),
             stop: over.clone(),
             ended,
+            last_answer: None,
         };
         let interrupts = handle.interrupts.clone();
         let thread = thread::Builder::new().name("match".to_owned());
@@ -104,8 +107,8 @@ impl MatchHandle {
 
     /// Answers a PLAY that was received at this time: `nil` if no legal move is known by the deadline.
     pub(crate) fn play(
-        &self,
-        moves: Option<Vec<Term>>,
+        &mut self,
+        (moves, turn): (Option<Vec<Term>>, Option<Turn>),
         received: Instant,
         stop: &StopFlag,
     ) -> Reply {
@@ -114,6 +117,8 @@ impl MatchHandle {
         let (reply_to, progress) = channel();
         let question = Question {
             moves,
+            turn,
+            last_answer: self.last_answer.take(),
             limits: deadlines.limits(received, self.timing.budget, stop.as_atomic()),
             reply_to,
         };
@@ -147,6 +152,10 @@ impl MatchHandle {
         if delay.worst > POLL_INTERVAL {
             // The next answer is given earlier by half of this.
             self.timing.overrun.measure(delay.worst * 2);
+        }
+        // An answer that is no longer wanted was not received.
+        if let (Reply::Move { mv, .. }, false) = (&reply, stop.is_raised()) {
+            self.last_answer = Some(mv.clone());
         }
         reply
     }

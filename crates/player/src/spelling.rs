@@ -1,7 +1,7 @@
 //! Converts between the moves of an engine and the terms of messages.
 
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId};
-use agon_protocol::{Term, Thought, WeighedMove};
+use agon_protocol::{Rules, Term, Thought, WeighedMove};
 use agon_search::{MoveReport, Report};
 
 /// The number of moves in a [`Thought`].
@@ -10,6 +10,25 @@ const MAX_MOVES: usize = 10;
 /// A move as a term.
 pub(crate) fn term(game: &Game, role: RoleId, mv: MoveId) -> Option<Term> {
     Term::read(&game.move_text(role, mv)).ok()
+}
+
+/// The joint move of a game of GDL-I that came as percepts, `(does r m)` for each role; other lists stay as they are.
+pub(crate) fn as_joint_move(rules: &Rules, terms: Vec<Term>) -> Vec<Term> {
+    let roles = rules.roles.iter().map(|role| rules.term_text(role));
+    let moves = roles.map(|role| {
+        let mut seen = terms.iter().map(Term::members);
+        let mv = seen.find_map(|parts| match parts.as_slice() {
+            [does, who, mv] => {
+                let is_does = does.as_str().eq_ignore_ascii_case("does");
+                let is_role = who.to_string().eq_ignore_ascii_case(&role);
+                (is_does && is_role).then(|| mv.clone())
+            }
+            _ => None,
+        });
+        mv.filter(|_| terms.len() == rules.roles.len())
+    });
+    let moves: Option<Vec<Term>> = moves.collect();
+    moves.unwrap_or(terms)
 }
 
 /// The joint move that these terms name, or `None` if it is not legal in this state.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use agon_gdl::{Diagnostics, Limits, Rules, Severity, check_until, parse};
 use thiserror::Error;
 
-use crate::message::{Failure, Info, MatchId, Reply, Request, Status, Thought};
+use crate::message::{Failure, Info, MatchId, Reply, Request, Status, Thought, Turn};
 use crate::term::{Term, TermError, inside, items, lay_out};
 
 /// Why a text is not a valid request.
@@ -112,12 +112,12 @@ fn read(text: &[u8], received: Option<Instant>) -> Result<Request, CodecError> {
         "PREVIEW" => preview(arguments("PREVIEW", args)?, received),
         "START" => start(arguments("START", args)?, received),
         "PLAY" => {
-            let (id, moves) = step("PLAY", args)?;
-            Ok(Request::Play { id, moves })
+            let (id, moves, turn) = step("PLAY", args)?;
+            Ok(Request::Play { id, moves, turn })
         }
         "STOP" => {
-            let (id, moves) = step("STOP", args)?;
-            Ok(Request::Stop { id, moves })
+            let (id, moves, turn) = step("STOP", args)?;
+            Ok(Request::Stop { id, moves, turn })
         }
         "ABORT" => {
             let [id] = arguments("ABORT", args)?;
@@ -140,19 +140,39 @@ fn arguments<'a, const N: usize>(
     })
 }
 
-/// The match and its last joint move: a list, or words without the brackets of a list.
-fn step(word: &'static str, args: &[&str]) -> Result<(MatchId, Option<Vec<Term>>), CodecError> {
+/// The match, and its last joint move or percepts: a list, or words without the brackets of a list. A number after the match
+/// that is followed by a term and a list is the turn of GDL-II.
+fn step(
+    word: &'static str,
+    args: &[&str],
+) -> Result<(MatchId, Option<Vec<Term>>, Option<Turn>), CodecError> {
     let [id, first] = arguments(word, args)?;
+    let is_nil = |text: &str| text.eq_ignore_ascii_case("nil");
+    if let (Ok(number), Some([last_move, percepts])) = (first.parse(), args.get(2..4)) {
+        let list = match inside(percepts) {
+            Some(list) => Some(items(list)?),
+            None => is_nil(percepts).then(Vec::new),
+        };
+        if let Some(list) = list {
+            let percepts: Result<Vec<Term>, TermError> = list.into_iter().map(Term::read).collect();
+            let turn = Turn {
+                number,
+                last_move: (!is_nil(last_move))
+                    .then(|| Term::read(last_move))
+                    .transpose()?,
+            };
+            let percepts = Some(percepts?).filter(|percepts| number > 0 || !percepts.is_empty());
+            return Ok((match_id(id)?, percepts, Some(turn)));
+        }
+    }
     let moves = match inside(first) {
         Some(list) => items(list)?,
-        None if first.eq_ignore_ascii_case("nil") => Vec::new(),
+        None if is_nil(first) => Vec::new(),
         None => args[1..].to_vec(),
     };
     let moves: Result<Vec<Term>, TermError> = moves.into_iter().map(Term::read).collect();
-    Ok((
-        match_id(id)?,
-        Some(moves?).filter(|moves| !moves.is_empty()),
-    ))
+    let moves = Some(moves?).filter(|moves| !moves.is_empty());
+    Ok((match_id(id)?, moves, None))
 }
 
 fn preview([sheet, seconds]: [&str; 2], received: Option<Instant>) -> Result<Request, CodecError> {
@@ -254,8 +274,20 @@ pub fn write_request(request: &Request) -> String {
             seconds(*start_clock),
             seconds(*play_clock)
         ),
-        Request::Play { id, moves } => format!("( PLAY {id} {} )", moves_text(moves.as_deref())),
-        Request::Stop { id, moves } => format!("( STOP {id} {} )", moves_text(moves.as_deref())),
+        Request::Play { id, moves, turn } => {
+            format!(
+                "( PLAY {id} {}{} )",
+                turn_text(turn),
+                moves_text(moves.as_deref())
+            )
+        }
+        Request::Stop { id, moves, turn } => {
+            format!(
+                "( STOP {id} {}{} )",
+                turn_text(turn),
+                moves_text(moves.as_deref())
+            )
+        }
         Request::Abort { id } => format!("( ABORT {id} )"),
     }
 }
@@ -266,6 +298,14 @@ fn sheet(rules: &Rules) -> String {
 
 fn seconds(clock: Duration) -> u64 {
     clock.as_secs().max(1)
+}
+
+fn turn_text(turn: &Option<Turn>) -> String {
+    let Some(Turn { number, last_move }) = turn else {
+        return String::new();
+    };
+    let last_move = last_move.as_ref().map_or("NIL".to_owned(), Term::spaced);
+    format!("{number} {last_move} ")
 }
 
 fn moves_text(moves: Option<&[Term]>) -> String {
@@ -439,11 +479,29 @@ mod tests {
             "( PLAY Base.ticTacToe.1 (noop ( mark 1 1 ) ) )",
             "( STOP Base.ticTacToe.1 (( mark 1 3 ) noop ) )",
             "( ABORT m3 )",
+            // GDL-II with turns; without them it is the same text as in GDL-I.
+            "( PLAY m 0 NIL NIL )",
+            "( PLAY m 1 ( mark 1 1 ) ( ) )",
+            "( PLAY m 2 noop (( did oplayer ok ) yourmove ) )",
+            "( STOP m 3 noop (( card 7 ) ) )",
         ];
         for text in dialogue {
             let request = read_request(text.as_bytes()).expect("a valid request");
             assert_eq!(write_request(&request), text);
         }
+    }
+
+    #[test]
+    fn a_number_after_the_match_is_a_turn_only_before_a_move_and_a_list() {
+        check_request(
+            "(play m 3 (MARK 1 1) ((OK)))",
+            expect!["( PLAY m 3 ( MARK 1 1 ) (( OK ) ) )"],
+        );
+        check_request("(stop m 12 noop nil)", expect!["( STOP m 12 noop ( ) )"]);
+        // Moves without brackets around them, whose first is a number.
+        check_request("(play m 3 4)", expect!["( PLAY m (3 4 ) )"]);
+        check_request("(play m 3 4 5)", expect!["( PLAY m (3 4 5 ) )"]);
+        check_request("(play m (3 4))", expect!["( PLAY m (3 4 ) )"]);
     }
 
     #[test]

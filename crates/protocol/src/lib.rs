@@ -8,7 +8,7 @@
 //! use agon_protocol::{Request, codec};
 //!
 //! let request = codec::read_request(b"(PLAY m1 ((MARK 2 1) NOOP))").unwrap();
-//! let Request::Play { id, moves } = &request else { panic!("expected a PLAY") };
+//! let Request::Play { id, moves, .. } = &request else { panic!("expected a PLAY") };
 //! assert_eq!((id.as_str(), moves.as_ref().map(Vec::len)), ("m1", Some(2)));
 //! assert_eq!(codec::write_request(&request), "( PLAY m1 (( MARK 2 1 ) NOOP ) )");
 //! ```
@@ -35,7 +35,9 @@ mod term;
 
 /// The rules in messages.
 pub use agon_gdl::Rules;
-pub use message::{Failure, Info, MatchId, Reply, Request, Status, Thought, WeighedMove};
+pub use message::{
+    Failure, Info, MatchId, PerceptForm, Reply, Request, Status, Thought, Turn, WeighedMove,
+};
 pub use player::{Player, StopFlag};
 pub use scramble::Scrambled;
 pub use term::{Term, TermError};

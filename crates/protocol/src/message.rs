@@ -41,15 +41,20 @@ pub enum Request {
     Play {
         /// The match.
         id: MatchId,
-        /// The last joint move, in the order of the roles; `None` before the first step.
+        /// The last joint move, in the order of the roles; in games of GDL-II what the player saw in the last step. `None`
+        /// before the first step.
         moves: Option<Vec<Term>>,
+        /// The step of the match, in the later form of the protocol of GDL-II.
+        turn: Option<Turn>,
     },
     /// The match is over.
     Stop {
         /// The match.
         id: MatchId,
-        /// The last joint move.
+        /// The last joint move, or what the player saw in the last step.
         moves: Option<Vec<Term>>,
+        /// The step of the match, in the later form of the protocol of GDL-II.
+        turn: Option<Turn>,
     },
     /// The match is cancelled.
     Abort {
@@ -70,6 +75,25 @@ impl Request {
             | Request::Abort { id } => Some(id),
         }
     }
+}
+
+/// Where a match is, in the later form of the protocol of GDL-II: `(PLAY id TURN LASTMOVE (percepts…))`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Turn {
+    /// Number of steps that were made.
+    pub number: u32,
+    /// The last move of the player, which the manager may have chosen in its place; `None` before the first step.
+    pub last_move: Option<Term>,
+}
+
+/// How a manager tells players what they saw.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum PerceptForm {
+    /// `(PLAY id (percepts…))`.
+    Short,
+    /// `(PLAY id TURN LASTMOVE (percepts…))`: a player learns which move the manager chose in its place.
+    #[default]
+    Turn,
 }
 
 /// The name of a match: one word.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use agon_gdl::made_up::MadeUp;
 use agon_gdl::{Rules, check, parse};
 
-use crate::message::{Reply, Request};
+use crate::message::{Reply, Request, Turn};
 use crate::player::{Player, StopFlag};
 use crate::term::{Term, tokens};
 
@@ -78,13 +78,13 @@ impl<P> Scrambled<P> {
                     play_clock,
                 }
             }
-            Request::Play { id, moves } => {
-                let moves = self.names.moves(moves);
-                Request::Play { id, moves }
+            Request::Play { id, moves, turn } => {
+                let (moves, turn) = (self.names.moves(moves), self.names.turn(turn));
+                Request::Play { id, moves, turn }
             }
-            Request::Stop { id, moves } => {
-                let moves = self.names.moves(moves);
-                Request::Stop { id, moves }
+            Request::Stop { id, moves, turn } => {
+                let (moves, turn) = (self.names.moves(moves), self.names.turn(turn));
+                Request::Stop { id, moves, turn }
             }
             other => other,
         }
@@ -132,6 +132,14 @@ impl Names {
     fn scramble(&mut self, term: &Term) -> Term {
         let text = self.translate(term.as_str());
         Term::read(&text).unwrap_or_else(|_| term.clone())
+    }
+
+    fn turn(&mut self, turn: Option<Turn>) -> Option<Turn> {
+        let Turn { number, last_move } = turn?;
+        Some(Turn {
+            number,
+            last_move: last_move.map(|mv| self.scramble(&mv)),
+        })
     }
 
     fn translate(&mut self, text: &str) -> String {

@@ -390,6 +390,7 @@ fn play() -> Request {
     Request::Play {
         id: MatchId::new("m1").expect("a valid name"),
         moves: None,
+        turn: None,
     }
 }
 

@@ -41,6 +41,17 @@ fn clock() -> impl Strategy<Value = Duration> {
 
 fn request() -> impl Strategy<Value = Request> {
     let moves = || option::of(vec(term(), 1..4));
+    let turn = || {
+        let turn = (1..100_u32, option::of(term()));
+        option::of(turn.prop_map(|(number, last_move)| Turn { number, last_move }))
+    };
+    // With a turn, no percepts and an empty list of them are the same.
+    let step = move || {
+        (moves(), turn()).prop_map(|(moves, turn)| match turn {
+            Some(_) => (Some(moves.unwrap_or_default()), turn),
+            None => (moves, turn),
+        })
+    };
     prop_oneof![
         Just(Request::Info),
         clock().prop_map(|clock| Request::Preview {
@@ -56,8 +67,8 @@ fn request() -> impl Strategy<Value = Request> {
                 play_clock,
             }
         }),
-        (id(), moves()).prop_map(|(id, moves)| Request::Play { id, moves }),
-        (id(), moves()).prop_map(|(id, moves)| Request::Stop { id, moves }),
+        (id(), step()).prop_map(|(id, (moves, turn))| Request::Play { id, moves, turn }),
+        (id(), step()).prop_map(|(id, (moves, turn))| Request::Stop { id, moves, turn }),
         id().prop_map(|id| Request::Abort { id }),
     ]
 }
@@ -105,7 +116,7 @@ proptest! {
     #[test]
     fn moves_keep_their_spelling(mv in term(), id in id()) {
         let reply = Reply::Move { mv, thought: None };
-        let to = Request::Play { id, moves: None };
+        let to = Request::Play { id, moves: None, turn: None };
         prop_assert_eq!(read_reply(&to, write_reply(&reply).as_bytes()), reply);
     }
 

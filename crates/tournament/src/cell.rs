@@ -81,7 +81,7 @@ impl Cell {
     /// A cell; `None` if a remote player would need more than one role.
     #[must_use]
     pub fn new(sheet: Arc<Sheet>, pair: Contestants, budget: Budget, terms: Terms) -> Option<Cell> {
-        let n_roles = sheet.game.n_roles();
+        let n_roles = sheet.game.playing_roles().count();
         let remote = [&pair.first, &pair.second].map(|entrant| entrant.address().is_some());
         let seatings = match remote {
             _ if n_roles <= 2 => round(n_roles),
@@ -132,7 +132,7 @@ impl Cell {
 
     /// Whether it is a game for one: each player plays alone.
     pub(crate) fn is_solitary(&self) -> bool {
-        self.sheet.game.n_roles() == 1
+        self.sheet.game.playing_roles().count() == 1
     }
 
     /// What identifies a match.
@@ -158,6 +158,15 @@ impl Cell {
         let seed = self.terms.seed.wrapping_mul(1_000_003);
         let seed = seed.wrapping_add(u64::from(index));
         seed.wrapping_mul(64).wrapping_add(role_idx as u64)
+    }
+
+    /// The seed of chance in a match. Two matches in a row, between which the players swap seats, have the same one, so that
+    /// both get the same luck.
+    pub(crate) fn chance_seed(&self, index: u32) -> u64 {
+        const CHANCE: u64 = 63;
+        let seed = self.terms.seed.wrapping_mul(1_000_003);
+        let seed = seed.wrapping_add(u64::from(index / 2));
+        seed.wrapping_mul(64).wrapping_add(CHANCE)
     }
 }
 

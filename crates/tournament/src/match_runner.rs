@@ -1,7 +1,7 @@
 //! Plays one match of a cell.
 //!
 //! If all players are presets, their bots are asked one after the other on this thread. They need no clock, so one match per
-//! core can run at a time. If there is a remote player, the referee hosts the match with threads and clocks, and presets
+//! core can run at a time. If there is a remote player, or roles do not see everything, the referee hosts the match with threads and clocks, and presets
 //! keep their own budget within the clocks.
 //!
 //! In: a cell and the number of a match. Out: its result with a row per move, or why it is void, or that it was stopped.
@@ -13,7 +13,7 @@ use agon_arena::{About, Ending, MatchRecord, Referee, Seat, Settings};
 use agon_engine::{Game, Goal, JointMove, Machine, RoleId};
 use agon_player::GamePlayer;
 use agon_protocol::http::RemotePlayer;
-use agon_protocol::{MatchId, StopFlag};
+use agon_protocol::{MatchId, PerceptForm, StopFlag};
 use agon_search::{Bot, Decision, MatchEnd, Preset, Turn, play_match};
 
 use crate::budget::Budget;
@@ -28,6 +28,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Default clocks of remote players. The protocol has whole seconds only.
 const START_CLOCK: f64 = 10.0;
 const PLAY_CLOCK: f64 = 1.0;
+/// The clock of players in this process, in seconds.
+const WATCHDOG: f64 = 600.0;
+
 /// A finished match with its moves.
 pub(crate) struct FinishedMatch {
     pub(crate) result: MatchResult,
@@ -53,12 +56,13 @@ pub(crate) struct Absent {
 
 /// Plays a match.
 pub(crate) fn play(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
-    match cell.addresses().next() {
-        None => match play_here(cell, index, stop) {
+    let is_hosted = cell.addresses().next().is_some() || cell.sheet.game.is_gdl2();
+    match is_hosted {
+        false => match play_here(cell, index, stop) {
             Some(finished) => Played::Finished(Box::new(finished)),
             None => Played::Stopped,
         },
-        Some(_) => host(cell, index, stop),
+        true => host(cell, index, stop),
     }
 }
 
@@ -80,7 +84,7 @@ fn begin(cell: &Cell, index: u32) -> MatchResult {
     MatchResult {
         fixture: cell.fixture(index),
         seats: cell.seating(index).to_vec(),
-        goals: vec![None; cell.sheet.game.n_roles()],
+        goals: vec![None; cell.sheet.game.playing_roles().count()],
         steps: 0,
         ending: String::new(),
         work: [Work::default(); 2],
@@ -233,9 +237,13 @@ impl FinishedMatch {
     }
 }
 
-/// A match with remote players, hosted by the referee.
+/// A match with remote players or with hidden information, hosted by the referee.
 fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
-    let (start_clock, play_clock) = remote_clocks(cell);
+    let (start_clock, play_clock) = match cell.addresses().next() {
+        Some(_) => remote_clocks(cell),
+        // The budget of the players ends their searches; the clock only stops a player that hangs.
+        None => (WATCHDOG, WATCHDOG),
+    };
     let game = &cell.sheet.game;
     let result = begin(cell, index);
     let started = SystemTime::now();
@@ -249,6 +257,8 @@ fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
         start_clock: Duration::from_secs_f64(start_clock),
         play_clock: Duration::from_secs_f64(play_clock),
         seed: cell.seat_seed(index, game.n_roles()),
+        chance_seed: cell.chance_seed(index),
+        percept_form: PerceptForm::default(),
         started,
         most_steps: MOST_STEPS,
         keep_rules: false,
@@ -304,6 +314,8 @@ fn preset_seat(cell: &Cell, own: Budget, preset: &Preset, seed: u64) -> Seat {
         name: preset.to_string(),
         budget,
         seed,
+        // Without remote players nobody thinks in the time of others, so that matches can be repeated.
+        ponders: cell.addresses().next().is_some(),
         ..agon_player::Settings::default()
     };
     let about = About {
@@ -331,14 +343,27 @@ fn remote_seat(address: &str, secret: Option<&str>) -> Seat {
     }
 }
 
+/// The indexes of the roles that players took, in order.
+fn playing_roles(record: &MatchRecord, n_players: usize) -> Vec<usize> {
+    let details = record.agon.as_ref();
+    let random = details.and_then(|details| {
+        let random = details.random.as_ref()?;
+        details.roles.iter().position(|role| role == random)
+    });
+    let all = (0..).filter(|&role_idx| Some(role_idx) != random);
+    all.take(n_players).collect()
+}
+
 /// The result of a match by its record.
 fn read_record(mut result: MatchResult, record: &MatchRecord) -> FinishedMatch {
     let mut moves = Vec::new();
     result.steps = record.moves.len() as u32;
+    let playing = playing_roles(record, result.seats.len());
     if let Some(goals) = &record.goal_values {
-        result.goals = goals.iter().map(|goal| Some(*goal)).collect();
+        let goals = playing.iter().map(|&role_idx| goals.get(role_idx).copied());
+        result.goals = goals.collect();
     }
-    for (role_idx, seat) in result.seats.iter().enumerate() {
+    for (&role_idx, seat) in playing.iter().zip(&result.seats) {
         let player = usize::from(*seat);
         let faults = record.faults(role_idx);
         result.faults[player] += faults.total();
@@ -352,8 +377,11 @@ fn read_record(mut result: MatchResult, record: &MatchRecord) -> FinishedMatch {
     for (step, thoughts) in details.thoughts.iter().enumerate() {
         let moved = thoughts.iter().zip(&record.moves[step]).enumerate();
         for (role_idx, (thought, mv)) in moved {
-            let Some(thought) = thought else { continue };
-            let seat = result.seats[role_idx];
+            let place = playing.iter().position(|&playing| playing == role_idx);
+            let Some((thought, place)) = thought.as_ref().zip(place) else {
+                continue;
+            };
+            let seat = result.seats[place];
             let work = &mut result.work[usize::from(seat)];
             work.searches += 1;
             work.playouts += thought.playouts;

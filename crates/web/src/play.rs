@@ -625,6 +625,9 @@ impl Match {
                     .iter()
                     .map(|step| step.thoughts.clone())
                     .collect(),
+                random: None,
+                chance_seed: None,
+                percepts: Vec::new(),
             }),
             player_names_from_host: names,
             ..MatchRecord::default()

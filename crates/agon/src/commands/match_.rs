@@ -20,7 +20,9 @@ use agon_gdl::Limits;
 use agon_ground::GroundLimits;
 use agon_player::{Budget, GamePlayer};
 use agon_protocol::http::RemotePlayer;
-use agon_protocol::{Info, MatchId, Player, Reply, Request, Scrambled, Status, StopFlag};
+use agon_protocol::{
+    Info, MatchId, PerceptForm, Player, Reply, Request, Scrambled, Status, StopFlag,
+};
 use agon_search::Preset;
 use anyhow::{Context, bail};
 
@@ -53,6 +55,7 @@ const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
   human                                      you, at this terminal
 
 `agon params --presets` lists the presets. Players take the roles in the order of the rules. Roles without a player get the default preset.
+In GDL-II games the referee plays `random`, and each player learns only what its role sees.
 
 A late, missing or illegal answer is replaced by a random legal move and counted as a fault. If a remote player cannot be
 reached or does not answer START, the match is void: there is no result, and the exit code is 1. A player that stops
@@ -91,6 +94,9 @@ pub(crate) struct Args {
     /// Send the rules to remote players with made-up names
     #[arg(long)]
     scramble: bool,
+    /// How players of GDL-II games are told what they see: (PLAY id TURN LASTMOVE (percepts)), or without the turn
+    #[arg(long, value_name = "FORM", value_enum, default_value = "turn")]
+    percepts: PerceptsArg,
     /// Stop grounding after S seconds and use the interpreter
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     setup_limit: Duration,
@@ -106,6 +112,24 @@ pub(crate) struct Args {
     /// Show only the result
     #[arg(long)]
     quiet: bool,
+}
+
+/// How players of GDL-II games are told what they see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum PerceptsArg {
+    /// `(PLAY id TURN LASTMOVE (percepts…))`
+    Turn,
+    /// `(PLAY id (percepts…))`
+    Short,
+}
+
+impl From<PerceptsArg> for PerceptForm {
+    fn from(form: PerceptsArg) -> PerceptForm {
+        match form {
+            PerceptsArg::Turn => PerceptForm::Turn,
+            PerceptsArg::Short => PerceptForm::Short,
+        }
+    }
 }
 
 /// Reads a number of seconds.
@@ -129,12 +153,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let limits = Limits::default();
     let sheet = Sheet::find(&args.game, &limits)?;
     let rules = sheet.playable(&limits)?;
-    let n_roles = rules.roles.len();
+    let has_chance = rules.random_role().is_some();
+    let n_roles = rules.roles.len() - usize::from(has_chance);
     if entrants.len() > n_roles {
         bail!(
-            "{} has {n_roles} role{}, but {} players are given",
+            "{} has {n_roles} role{}{}, but {} players are given",
             sheet.name,
             if n_roles == 1 { "" } else { "s" },
+            if has_chance { " besides chance" } else { "" },
             entrants.len()
         );
     }
@@ -307,9 +333,12 @@ impl Plan {
         let mut show = Show::new(game, about.as_ref(), out)
             .with_clock(self.clock_kind())
             .with_color(is_colored)
-            .with_people(self.people());
+            .with_people(self.people(game));
         if !args.quiet {
-            let players: Vec<String> = self.entrants.iter().map(ToString::to_string).collect();
+            let mut players: Vec<String> = self.entrants.iter().map(ToString::to_string).collect();
+            if let Some(random) = game.random_role() {
+                players.insert(random.idx(), "chance".to_owned());
+            }
             show.header(&format!("{title}: {}", self.words(args)), &players)?;
         }
         let stop = StopFlag::new();
@@ -319,8 +348,10 @@ impl Plan {
             .map(|idx| self.seat(idx, game, sheet, args, &stop))
             .collect();
         let settings = self.settings(sheet, args, stop);
+        // People must not see what their roles do not.
+        let is_hidden = game.is_gdl2() && self.has_people();
         let record = Referee::play(game, seats?, &settings, &mut |event| {
-            if !args.quiet {
+            if !args.quiet && !is_hidden {
                 show.event(event);
             }
         });
@@ -347,6 +378,8 @@ impl Plan {
             start_clock: args.start_clock,
             play_clock: self.play_clock,
             seed: self.seed,
+            chance_seed: self.seed,
+            percept_form: args.percepts.into(),
             started: self.started,
             most_steps: MOST_STEPS,
             keep_rules: true,
@@ -373,7 +406,8 @@ impl Plan {
                     is_human: true,
                     ..agon_arena::About::default()
                 };
-                let role = RoleId(idx as u16);
+                let mut roles = game.playing_roles();
+                let role = roles.nth(idx).expect("each player has a role");
                 let of_game = sheet.about.as_ref();
                 let person = Person::new(game, of_game, role, stop.clone(), args.json);
                 Ok(Seat {
@@ -445,16 +479,21 @@ impl Plan {
     }
 
     /// The roles of people at this terminal.
-    fn people(&self) -> Vec<RoleId> {
-        let roles = RoleId::all(self.entrants.len()).zip(&self.entrants);
+    fn people(&self, game: &Game) -> Vec<RoleId> {
+        let roles = game.playing_roles().zip(&self.entrants);
         let people = roles.filter(|(_, entrant)| matches!(entrant, Entrant::Human));
         people.map(|(role, _)| role).collect()
+    }
+
+    fn has_people(&self) -> bool {
+        let mut entrants = self.entrants.iter();
+        entrants.any(|entrant| matches!(entrant, Entrant::Human))
     }
 
     /// A person has no time limit, so with one the clock shows only the time that has passed.
     fn clock_kind(&self) -> ClockKind {
         let is_counted = self.budget.playouts.is_some() || self.budget.transitions.is_some();
-        match is_counted || !self.people().is_empty() {
+        match is_counted || self.has_people() {
             true => ClockKind::Open,
             false => ClockKind::Play(self.play_clock),
         }

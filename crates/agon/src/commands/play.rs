@@ -4,6 +4,7 @@
 //! person plays; where several roles move at once, everybody chooses without knowing the choice of the others. Input may
 //! come from a terminal or a pipe; its end means that the person leaves.
 
+mod hidden;
 mod opinion;
 mod record;
 
@@ -95,6 +96,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     preset.check(&game).with_context(|| preset.to_string())?;
     let about = sheet.about.as_ref();
     let people = people(args, &game, about)?;
+    if game.is_gdl2() {
+        return hidden::play(args, &sheet, &game, &people, &preset);
+    }
     let board = board_of(&game, about);
     let prompt = Prompt::new(false);
     let stop = Arc::new(AtomicBool::new(false));
@@ -132,7 +136,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// The roles of people: by their names in the rules or for people, in any case.
 fn people(args: &Args, game: &Game, about: Option<&About>) -> anyhow::Result<Vec<RoleId>> {
     if args.role.is_empty() {
-        return Ok(vec![RoleId(0)]);
+        return Ok(game.playing_roles().take(1).collect());
     }
     let (rules, names) = (roles(game), role_names(game, about));
     let mut people = Vec::new();
@@ -151,6 +155,9 @@ fn people(args: &Args, game: &Game, about: Option<&About>) -> anyhow::Result<Vec
             );
         };
         let role = RoleId(idx as u16);
+        if game.random_role() == Some(role) {
+            bail!("chance plays {wanted}: choose another role");
+        }
         if !people.contains(&role) {
             people.push(role);
         }

@@ -377,14 +377,14 @@ impl Diary {
                 };
                 self.pages().open.insert(id, page);
             }
-            (Request::Play { id, moves }, Reply::Move { thought, .. }) => {
+            (Request::Play { id, moves, .. }, Reply::Move { thought, .. }) => {
                 if let Some(page) = self.pages().open.get_mut(&id) {
                     page.went(moves);
                     page.thoughts.truncate(page.moves.len());
                     page.thoughts.push(thought.clone());
                 }
             }
-            (Request::Stop { id, moves }, Reply::Done) => {
+            (Request::Stop { id, moves, .. }, Reply::Done) => {
                 if let Some(page) = self.pages().open.get_mut(&id) {
                     page.went(moves);
                 }
@@ -489,6 +489,9 @@ impl Page {
             faults: Vec::new(),
             forfeits: Vec::new(),
             thoughts: self.thoughts.iter().map(row).collect(),
+            random: game.random_role().map(|role| game.role_name(role)),
+            chance_seed: None,
+            percepts: Vec::new(),
             seats,
         };
         Ok(MatchRecord {

@@ -11,17 +11,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon::games;
+use agon::games::notation::Notation;
 use agon_arena::{MatchRecord, SeatRecord, replay, rules_hash};
 use agon_engine::{Game, JointMove, RoleId};
 use agon_gdl::{Limits, Rules, check, parse};
 use agon_player::{Budget, GamePlayer, Settings};
-use agon_protocol::{MatchId, Player, Reply, Request, StopFlag, Term};
+use agon_protocol::{MatchId, Player, Reply, Request, StopFlag, Term, Turn};
 use agon_search::Preset;
 use anyhow::{Context, bail};
 use serde::Serialize;
 
 use crate::commands::match_::seconds;
 use crate::models;
+use crate::person::sight;
 use crate::sheet::Sheet;
 use crate::terminal::has_color;
 use crate::watch::Show;
@@ -40,6 +42,7 @@ verified: --verify says so and exits with 1.
 Examples:
   agon replay match.json
   agon replay match.json --verify
+  agon replay match.json --as xplayer
   agon replay other.json --game tic_tac_toe --quiet"
 )]
 pub(crate) struct Args {
@@ -48,6 +51,9 @@ pub(crate) struct Args {
     /// The game, if the record contains no rules: a built-in game or the path of a rulesheet
     #[arg(long, value_name = "GAME")]
     game: Option<String>,
+    /// Show the match as this role saw it: its moves and what it saw, not the hidden state
+    #[arg(long = "as", value_name = "ROLE")]
+    role: Option<String>,
     /// Also run seeded players again and compare their moves
     #[arg(long)]
     verify: bool,
@@ -101,6 +107,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let until = Instant::now() + args.setup_limit;
     let is_late = || Instant::now() > until;
     let game = Arc::new(Game::compile(rules, &Default::default(), &is_late)?);
+    let role = args.role.as_ref().map(|name| find_role(&game, name));
+    let role = role.transpose()?;
     let mut error = replay(&game, &record).err().map(|error| error.to_string());
     let known_hash = record.agon.as_ref().map(|details| &details.rules_hash);
     if error.is_none() && known_hash.is_some_and(|known| *known != hash) {
@@ -123,7 +131,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.json {
         writeln!(stdout(), "{}", serde_json::to_string(&findings)?)?;
     } else {
-        show(args, &game, &record)?;
+        match role {
+            Some(role) => show_as(&game, &record, role)?,
+            None => show(args, &game, &record)?,
+        }
         tell(&findings)?;
     }
     Ok(ExitCode::from(u8::from(!findings.valid)))
@@ -185,6 +196,59 @@ fn show(args: &Args, game: &Arc<Game>, record: &MatchRecord) -> anyhow::Result<(
     Ok(())
 }
 
+fn find_role(game: &Game, name: &str) -> anyhow::Result<RoleId> {
+    game.find_role(name).with_context(|| {
+        let names: Vec<String> = game.roles().map(|role| game.role_name(role)).collect();
+        format!(
+            "there is no role `{name}`; the roles are: {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// Shows the match as a role saw it.
+fn show_as(game: &Arc<Game>, record: &MatchRecord, role: RoleId) -> anyhow::Result<()> {
+    let details = record.agon.as_ref();
+    let about = details.and_then(|details| games::find(&details.game));
+    let about = about.map(|game| game.about);
+    let notation = Notation::new(game, about.as_ref(), None);
+    let mut out = stdout();
+    writeln!(
+        out,
+        "{} as {} saw it\n",
+        record.match_id,
+        game.role_name(role)
+    )?;
+    let read = |text: &String| Term::read(text).ok();
+    for (idx, moves) in record.moves.iter().enumerate() {
+        let seen = match details.and_then(|details| details.percepts.get(idx)?.get(role.idx())) {
+            Some(seen) => seen.iter().filter_map(read).collect(),
+            // In GDL-I every role sees the joint move.
+            None if !game.is_gdl2() => does(game, moves),
+            None => Vec::new(),
+        };
+        let own = moves.get(role.idx()).and_then(read);
+        writeln!(out, "{}", sight(idx + 1, own.as_ref(), &seen, &notation))?;
+    }
+    let goal = record
+        .goal_values
+        .as_ref()
+        .and_then(|goals| goals.get(role.idx()));
+    if let Some(goal) = goal {
+        writeln!(out, "\n{} got {goal}", game.role_name(role))?;
+    }
+    Ok(())
+}
+
+/// A joint move as percepts.
+fn does(game: &Game, moves: &[String]) -> Vec<Term> {
+    let roles = game.roles().map(|role| game.role_name(role));
+    let texts = roles
+        .zip(moves)
+        .map(|(role, mv)| format!("(does {role} {mv})"));
+    texts.filter_map(|text| Term::read(&text).ok()).collect()
+}
+
 fn tell(findings: &Findings) -> std::io::Result<()> {
     let mut out = stdout();
     writeln!(out)?;
@@ -236,7 +300,7 @@ fn verify(game: &Arc<Game>, record: &MatchRecord) -> Vec<SeatFindings> {
         }
         findings
     };
-    RoleId::all(game.n_roles()).map(verify_role).collect()
+    game.playing_roles().map(verify_role).collect()
 }
 
 /// Why a player with several threads cannot be run again.
@@ -323,7 +387,8 @@ fn play_again(
     let mut last = None;
     for (idx, row) in record.moves.iter().enumerate() {
         let id = id.clone();
-        let reply = player.answer(Request::Play { id, moves: last }, &stop);
+        let (moves, turn) = news(game, record, (idx, role), last);
+        let reply = player.answer(Request::Play { id, moves, turn }, &stop);
         let terms: Result<Vec<Term>, _> = row.iter().map(|text| Term::read(text)).collect();
         let Ok(terms) = terms else { return };
         let errors = record.errors.get(idx + 1);
@@ -347,4 +412,24 @@ fn play_again(
         }
         last = Some(terms);
     }
+}
+
+/// What a role was told before a step: the last joint move, or in GDL-II what it saw.
+fn news(
+    game: &Game,
+    record: &MatchRecord,
+    (idx, role): (usize, RoleId),
+    last: Option<Vec<Term>>,
+) -> (Option<Vec<Term>>, Option<Turn>) {
+    if !game.is_gdl2() {
+        return (last, None);
+    }
+    let seen = record.agon.as_ref().zip(idx.checked_sub(1));
+    let seen = seen.and_then(|(details, before)| details.percepts.get(before)?.get(role.idx()));
+    let read = |seen: &Vec<String>| seen.iter().flat_map(|text| Term::read(text)).collect();
+    let turn = Turn {
+        number: idx as u32,
+        last_move: last.and_then(|moves| moves.into_iter().nth(role.idx())),
+    };
+    (seen.map(read), Some(turn))
 }

@@ -99,6 +99,10 @@ impl InterpreterMachine {
     }
 
     fn goal_terms(&mut self, role: RoleId) -> Result<Vec<TermId>, InterpreterError> {
+        // The goals of chance mean nothing.
+        if self.interpreter.rules.random_role() == Some(role.idx()) {
+            return Ok(Vec::new());
+        }
         let role = self.interpreter.roles[role.idx()];
         let table = self.evaluator().solve(GOAL, &[role.0])?;
         let answers = &self.memory.tables.get(table).answers;

@@ -61,7 +61,7 @@ fn with_reasons(
     let phases = 0..n;
     let chances = phases.clone().map(|phase| {
         let (now, then) = (&networks[phase], &networks[(phase + 1) % n]);
-        let role = mover(now)?;
+        let role = mover(now).filter(|&role| is_best[role].contains(&true))?;
         Chance::new(now, then, role, &is_best[role], (widest, max_edges))
     });
     let chances: Vec<Option<Chance>> = chances.collect();

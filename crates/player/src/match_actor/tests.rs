@@ -69,6 +69,8 @@ fn question(moves: Option<&[&str]>) -> (Question, Receiver<Progress>) {
     let term = |text: &&str| Term::read(text).expect("a valid name");
     let question = Question {
         moves: moves.map(|moves| moves.iter().map(term).collect()),
+        turn: None,
+        last_answer: None,
         limits: Limits::playouts(1),
         reply_to,
     };

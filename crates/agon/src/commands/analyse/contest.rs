@@ -18,10 +18,18 @@ pub(super) fn contest(
     seed: u64,
     deadline: Instant,
 ) -> anyhow::Result<Results> {
-    let mut results = Results::new(game.n_roles());
+    let mut results = Results::new(game.playing_roles().count());
     let preset = Preset::parse(&format!("mc:most_steps={MOST_STEPS}"))?;
     let seeds = game.roles().map(|role| seed.wrapping_add(role.0.into()));
-    let mut bots: Vec<Box<dyn Bot>> = seeds.map(|seed| preset.bot(game, seed)).collect();
+    let chance = Preset::parse("random")?;
+    let bots = game
+        .roles()
+        .zip(seeds)
+        .map(|(role, seed)| match game.random_role() == Some(role) {
+            true => chance.bot(game, seed),
+            false => preset.bot(game, seed),
+        });
+    let mut bots: Vec<Box<dyn Bot>> = bots.collect();
     let mut ask = |bot: &mut dyn Bot, turn: &Turn<'_>| {
         let limits = Limits {
             deadline: Some(deadline),
@@ -33,7 +41,7 @@ pub(super) fn contest(
     for _ in 0..n_games {
         let start = game.initial_state();
         let outcome = play_match(game, start, &mut bots, MOST_STEPS, &mut ask, &mut |_, _| {});
-        let goals = outcome.goals.into_iter();
+        let goals = game.playing_roles().map(|role| outcome.goals[role.idx()]);
         let goals: Option<Vec<u8>> = goals.map(|goal| goal.map(Goal::value)).collect();
         match goals.filter(|_| outcome.end == MatchEnd::Terminal) {
             Some(goals) => results.add(&goals),

@@ -213,13 +213,14 @@ impl Findings<'_> {
         }
     }
 
+    /// The roles that players take. Chance is not judged.
     fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
-        RoleId::all(self.game.n_roles())
+        self.game.playing_roles()
     }
 
     fn kind(&self) -> &'static str {
         let turns = &self.survey.turns;
-        match (self.game.n_roles(), turns.n_one, turns.n_several) {
+        match (self.roles().count(), turns.n_one, turns.n_several) {
             (1, ..) => "single-player",
             (_, 0, 0) => "without choices",
             (_, _, 0) => "turn-taking",
@@ -261,20 +262,20 @@ impl Findings<'_> {
     }
 
     fn standings(&self, results: &Results, n_playouts: u64) -> Contest {
-        let standing = |role: RoleId| {
-            let goals = &results.goals[role.idx()];
+        let standing = |(place, role): (usize, RoleId)| {
+            let goals = &results.goals[place];
             Standing {
                 role: self.game.role_name(role),
                 mean: goals.mean(),
                 plus_minus: goals.half_width(),
                 best: goals.most,
-                wins: Share::new(results.n_wins[role.idx()], results.n_games),
+                wins: Share::new(results.n_wins[place], results.n_games),
             }
         };
         Contest {
             games: results.n_games,
             playouts_per_move: n_playouts,
-            roles: self.roles().map(standing).collect(),
+            roles: self.roles().enumerate().map(standing).collect(),
             draws: Share::new(results.n_draws, results.n_games),
         }
     }
@@ -366,7 +367,7 @@ impl Findings<'_> {
         if self.kind() == "turn-taking" && turns.n_stays == 0 && turns.n_changes > 0 {
             merits.push("no role has a choice twice in a row".to_owned());
         }
-        if self.game.n_roles() > 1
+        if self.roles().count() > 1
             && self.contest.n_games >= 20
             && self.contest.advantage().is_none()
             && self.survey.results.advantage().is_none()
@@ -454,7 +455,7 @@ impl Findings<'_> {
     }
 
     fn doubts_of_seats(&self, doubts: &mut Vec<String>) {
-        if self.game.n_roles() < 2 {
+        if self.roles().count() < 2 {
             return;
         }
         for (results, how) in [
@@ -464,7 +465,8 @@ impl Findings<'_> {
             if let Some((best, worst)) = results.advantage() {
                 let text = |idx: usize| {
                     let goals = &results.goals[idx];
-                    let name = self.game.role_name(RoleId(idx as u16));
+                    let role = self.roles().nth(idx).expect("a role per result");
+                    let name = self.game.role_name(role);
                     format!("{name} {:.1} ± {:.1}", goals.mean(), goals.half_width())
                 };
                 doubts.push(format!(

@@ -78,7 +78,7 @@ pub(super) fn survey(game: &Game, n_games: u64, seed: u64, deadline: Instant) ->
         joint: JointMove::new((0..game.n_roles()).map(|_| MoveId(0))),
         survey: Survey {
             roles: (0..game.n_roles()).map(|_| RoleCounts::default()).collect(),
-            results: Results::new(game.n_roles()),
+            results: Results::new(game.playing_roles().count()),
             ..Survey::default()
         },
         deadline,
@@ -176,10 +176,10 @@ impl Player<'_> {
         }
     }
 
-    /// In the last state each role should have exactly one goal, from 0 to 100.
+    /// In the last state each role but chance should have exactly one goal, from 0 to 100.
     fn goals(&mut self, seed: u64, history: &[JointMove]) {
         let mut goals = Vec::new();
-        for role in RoleId::all(self.game.n_roles()) {
+        for role in self.game.playing_roles() {
             if let Some(goal) = self.machine.goal(role) {
                 *self.survey.roles[role.idx()]
                     .goals
@@ -205,7 +205,7 @@ impl Player<'_> {
             };
             self.fault(kind, Some(role), &what, seed, history);
         }
-        if goals.len() == self.game.n_roles() {
+        if goals.len() == self.game.playing_roles().count() {
             self.survey.results.add(&goals);
         }
     }
