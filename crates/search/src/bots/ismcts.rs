@@ -41,6 +41,8 @@ pub(crate) enum Sight {
 /// Simulations before batches begin, and one more leaf for each of so many.
 const SIMULATIONS_PER_LEAF: u64 = 4;
 const MOST_LEAVES: u64 = 256;
+/// Random games that make use of what is seen differ less, so a role that is alone explores less: this part of the parameter.
+const ALONE: f64 = 0.25;
 /// Histories that `hyperplay` searches, and simulations that each should get.
 const MOST_WORLDS: usize = 64;
 const SIMULATIONS_PER_WORLD: u64 = 200;
@@ -87,8 +89,8 @@ impl InfoSetBot {
         InfoSetBot {
             informed: is_alone.then(|| Informed::new(World::at(game, seat.start), seat.role)),
             sight,
-            // Parameters are for goals of 0 to 100, and the mean is of one of several moves in each of many states.
-            exploration: params.exploration / 100.0,
+            // Parameters are for goals of 0 to 100.
+            exploration: params.exploration / 100.0 * if is_alone { ALONE } else { 1.0 },
             n_roles,
             belief: Belief::new(seat, BeliefSizes::DEFAULT),
             tree: InfoTree::new(n_roles, (params.memory as usize) << 20),
