@@ -1,4 +1,4 @@
-//! The fingerprint of behaviour: one number over searches of a few games by every preset.
+//! The fingerprint of behaviour: one number over searches of a few games by every preset for open games.
 //!
 //! Each player makes a few moves for all roles of each game, on one thread, with a limit in playouts. The number is a hash of
 //! what each search did: its playouts, its state transitions, the size of its tree and its move. A change to the code that
@@ -9,7 +9,8 @@ use std::sync::Arc;
 use agon_engine::Game;
 use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
-use agon_search::{Bot, Limits, PRESETS, Preset, Turn, play_match};
+use agon_search::bots::BELIEF_NAMES;
+use agon_search::{Bot, Limits, PRESETS, Preset, PresetInfo, Turn, play_match};
 
 use crate::sheet::Sheet;
 
@@ -25,11 +26,16 @@ const SEED: u64 = 1;
 
 /// All searches. Every preset is here, so that every bot and every technique is.
 fn series() -> [Series; 4] {
+    // Those for hidden information are not about these games.
+    let is_here = |preset: &&PresetInfo| !BELIEF_NAMES.contains(&preset.bot);
     // Networks have a series of their own, so that a new model of a small game does not change the number.
-    let presets = PRESETS.iter().map(|preset| match preset.name {
-        Preset::DEFAULT => format!("{}:model=none", preset.name),
-        name => name.to_owned(),
-    });
+    let presets = PRESETS
+        .iter()
+        .filter(is_here)
+        .map(|preset| match preset.name {
+            Preset::DEFAULT => format!("{}:model=none", preset.name),
+            name => name.to_owned(),
+        });
     let alone = |player: &&str| (*player).to_owned();
     [
         // Turn-taking and simultaneous games, with one, two and three roles, and goals of all values.

@@ -2,13 +2,44 @@
 
 use agon_engine::RoleId;
 use agon_search::{
-    ContestAccount, CutoffAccount, CutoffVerdict, DecisiveAccount, EvaluationAccount, FastAccount,
-    FeatureKind, FeatureWeight, HeuristicAccount, NetworkAccount, NetworkOrigin, NetworkUse,
-    NoLanes, RaveAccount, RaveKind, SolverAccount, SweepAccount, TechniqueAccount, TreeAccount,
+    BeliefAccount, ContestAccount, CutoffAccount, CutoffVerdict, DecisiveAccount,
+    EvaluationAccount, FastAccount, FeatureKind, FeatureWeight, HeuristicAccount, NetworkAccount,
+    NetworkOrigin, NetworkUse, NoLanes, RaveAccount, RaveKind, SolverAccount, SweepAccount,
+    TechniqueAccount, TreeAccount,
 };
 
 /// How many of the best cells of a role are named.
 const BEST_CELLS: usize = 3;
+
+/// What a role believes.
+pub(crate) fn belief(belief: &BeliefAccount) -> String {
+    if belief.is_lost {
+        return "nothing that is known explains what was seen".to_owned();
+    }
+    let n = belief.particles;
+    let histories = if n == 1 { "history" } else { "histories" };
+    let mut words = match belief.is_exact {
+        true => format!("{n} possible {histories}, all that there are"),
+        false => format!(
+            "{n} possible {histories}, a sample worth {:.0}",
+            belief.effective
+        ),
+    };
+    if belief.steps > 0 {
+        let share = belief.consistent_share * 100.0;
+        words.push_str(&format!(
+            "; {share:.0} % of the tried moves agreed with the last step"
+        ));
+    }
+    if belief.refills > 0 {
+        let (n, found) = (belief.refills, belief.refilled);
+        words.push_str(&format!("; searched back {n} times, {found} found"));
+    }
+    if belief.nodes > 0 {
+        words.push_str(&format!("; {} information sets", belief.nodes));
+    }
+    words
+}
 
 /// What a technique did. The names of the roles are given.
 pub(crate) fn technique(

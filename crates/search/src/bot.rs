@@ -1,8 +1,9 @@
 //! What every search algorithm can do: the trait [`Bot`].
 
-use agon_engine::{JointMove, RoleId, State};
+use agon_engine::{JointMove, MoveId, RoleId, State};
 
 use crate::account::Account;
+use crate::belief::BeliefAccount;
 use crate::decision::Decision;
 use crate::limits::Limits;
 use crate::report::Report;
@@ -23,6 +24,11 @@ pub trait Bot: Send {
 
     /// The match went on by this joint move to this state.
     fn played(&mut self, joint: &JointMove, next: &State);
+
+    /// What it believes, and the distribution of its last answer, if it is made for hidden information.
+    fn belief(&self) -> Option<(BeliefAccount, Vec<(MoveId, f64)>)> {
+        None
+    }
 
     /// All that it can tell about its last search; `None` from bots that keep nothing.
     fn account(&self) -> Option<Account> {

@@ -33,6 +33,9 @@
 
 mod account;
 mod auto;
+mod belief;
+mod belief_bot;
+mod belief_match;
 mod bot;
 pub mod bots;
 mod bounds;
@@ -41,6 +44,7 @@ mod decision;
 mod edge;
 mod episode;
 mod evaluators;
+mod exploitability;
 mod lane_policy;
 mod legal;
 mod limits;
@@ -77,8 +81,12 @@ pub use account::{
     TechniqueAccount, TimeAccount, TreeAccount,
 };
 pub use auto::{AutoBot, Candidate};
+pub use belief::{BeliefAccount, ViewKey};
+pub use belief_bot::BeliefBot;
+pub use belief_match::play_belief_match;
 pub use bot::Bot;
 pub use decision::Decision;
+pub use exploitability::{Exploitability, ExploitabilityError, Strategy, exploitability};
 pub use limits::{Limits, Meter, StopReason};
 pub use match_loop::{MatchEnd, MatchOutcome, Turn, play_match};
 pub use params::{

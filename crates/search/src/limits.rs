@@ -234,6 +234,11 @@ impl<'a> Meter<'a> {
         self.started.elapsed()
     }
 
+    /// Whether a limit other than that of playouts is reached.
+    pub(crate) fn is_over(&self) -> bool {
+        self.transitions_left() == Some(0) || self.limits.is_over()
+    }
+
     /// Which limit is reached, if one is. Counts come first: where they bound, the clock has no say in which it was.
     #[must_use]
     pub fn stop(&self) -> Option<StopReason> {

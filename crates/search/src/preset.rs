@@ -8,11 +8,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use agon_engine::Game;
+use agon_engine::{Game, RoleId};
 use thiserror::Error;
 
 use crate::account::{NetworkAccount, NetworkOrigin};
 use crate::auto::{AutoBot, Candidate};
+use crate::belief_bot::BeliefBot;
 use crate::bot::Bot;
 use crate::bots;
 use crate::model::{Model, ModelError, shipped_model};
@@ -86,6 +87,8 @@ const OWN: [(&str, &str); 2] = [("values", "own"), ("discount", "1")];
 const GREEDY: (&str, &str) = ("mast_choice", "greedy");
 const FORGETS: (&str, &str) = ("mast_decay", "0.2");
 const K_1000: (&str, &str) = ("rave_k", "1000");
+/// Exploration of information sets: 0.7 on goals of 0 to 1 in the paper.
+const INFO_SETS: &[(&str, &str)] = &[("exploration", "70")];
 /// In the tree the worst move of a state counts 0 and the best one 100, which is the plainest reading of the paper.
 const SPREAD: (&str, &str) = ("heuristic_tree", "range");
 const BY_RULES: [(&str, &str); 3] = [
@@ -283,6 +286,30 @@ pub const PRESETS: &[PresetInfo] = &[
         about: "heuristic-combined with MAST and RAVE.",
     },
     PresetInfo {
+        name: "ii-random",
+        bot: "ii-random",
+        set: UCT,
+        about: "Any move that is legal as far as the role can know.",
+    },
+    PresetInfo {
+        name: "hyperplay",
+        bot: "hyperplay",
+        set: UCT,
+        about: "UCT in possible histories, best mean over all (Schofield, Cerexhe and Thielscher 2012).",
+    },
+    PresetInfo {
+        name: "ismcts",
+        bot: "ismcts",
+        set: INFO_SETS,
+        about: "UCT over information sets of all roles (Cowling, Powley and Whitehouse 2012).",
+    },
+    PresetInfo {
+        name: "oos",
+        bot: "oos",
+        set: UCT,
+        about: "Online outcome sampling: mixed strategies, towards an equilibrium (Lisý, Lanctot and Bowling 2015).",
+    },
+    PresetInfo {
         name: "auto",
         bot: AUTO,
         set: UCT,
@@ -461,9 +488,39 @@ impl Preset {
         self.bot == "uct" && self.params.has_lanes()
     }
 
-    /// A bot of this kind.
+    /// Whether it is made for hidden information.
+    #[must_use]
+    pub fn is_for_hidden_information(&self) -> bool {
+        bots::BELIEF_NAMES.contains(&self.bot)
+    }
+
+    /// The bot of this kind for games with hidden information: itself, if it is one; one that chooses by the game for ours;
+    /// determinised search for all others that search.
+    fn belief_name(&self) -> &'static str {
+        match (self.bot, self.name) {
+            ("random" | "legal", _) => "ii-random",
+            (AUTO, _) | (_, Preset::DEFAULT) => "ii-agon",
+            (bot, _) if bots::BELIEF_NAMES.contains(&bot) => bot,
+            _ => "hyperplay",
+        }
+    }
+
+    /// A bot of this kind that plays a role of a game with hidden information, from the initial state on, and is told only what its
+    /// role does and sees.
+    #[must_use]
+    pub fn belief_bot(&self, game: &Arc<Game>, role: RoleId, seed: u64) -> Box<dyn BeliefBot> {
+        let bot = bots::belief_by_name(self.belief_name(), game, role, &self.params, seed);
+        bot.expect("a preset names a bot")
+    }
+
+    /// A bot of this kind. In games with hidden information, and for presets made for them, it makes use of nothing but what its
+    /// role sees.
     #[must_use]
     pub fn bot(&self, game: &Arc<Game>, seed: u64) -> Box<dyn Bot> {
+        if game.is_gdl2() || self.is_for_hidden_information() {
+            let name = self.belief_name();
+            return Box::new(bots::OpenBot::new(game, name, &self.params, seed));
+        }
         if self.bot == AUTO {
             return Box::new(AutoBot::new(game, self.candidates(), seed));
         }
@@ -561,7 +618,9 @@ mod tests {
     fn every_preset_can_be_made() {
         for known in PRESETS {
             let preset = Preset::parse(known.name).expect("its parameters exist");
-            let is_bot = preset.bot == AUTO || bots::NAMES.contains(&preset.bot);
+            let is_bot = preset.bot == AUTO
+                || bots::NAMES.contains(&preset.bot)
+                || preset.is_for_hidden_information();
             assert!(is_bot, "{} is a bot", known.name);
             assert!(known.about.ends_with('.'));
         }

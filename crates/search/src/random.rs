@@ -34,6 +34,32 @@ impl Random {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
+    /// Any order of these, all alike.
+    pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
+        for idx in (1..all.len()).rev() {
+            all.swap(idx, self.below(idx as u32 + 1) as usize);
+        }
+    }
+
+    /// The place of one of these, by weights that sum up to 1.
+    pub(crate) fn by_weight(&mut self, weights: &[f64]) -> usize {
+        let mut left = self.unit();
+        for (idx, &weight) in weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 {
+                return idx;
+            }
+        }
+        // Rounding: the last one that has any weight.
+        let last = weights.iter().rposition(|&weight| weight > 0.0);
+        last.unwrap_or(weights.len() - 1)
+    }
+
+    /// The generator itself, for the engine.
+    pub(crate) fn generator(&mut self) -> &mut Xoshiro256PlusPlus {
+        &mut self.0
+    }
+
     /// The move of one of the set bits, uniformly; none of none.
     pub(crate) fn pick_bit(&mut self, words: &[u64]) -> Option<MoveId> {
         let n_bits: u32 = words.iter().map(|word| word.count_ones()).sum();

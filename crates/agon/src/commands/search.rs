@@ -16,8 +16,8 @@ use agon_gdl::Limits as GdlLimits;
 use agon_ground::GroundLimits;
 use agon_protocol::Term;
 use agon_search::{
-    Account, Bot, Decision, FeatureWeight, HeuristicAccount, Limits, MoveAccount, NetworkAccount,
-    NetworkOrigin, NetworkScore, Preset, Report, Status, TechniqueAccount,
+    Account, BeliefAccount, Bot, Decision, FeatureWeight, HeuristicAccount, Limits, MoveAccount,
+    NetworkAccount, NetworkOrigin, NetworkScore, Preset, Report, Status, TechniqueAccount,
 };
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
@@ -45,6 +45,7 @@ const EVERY: Duration = Duration::from_millis(100);
 Examples:
   agon search connect_four
   agon search tic_tac_toe --moves opening.txt --playouts 10000 --seed 1
+  agon search kuhn_poker --player oos --moves deal.txt --as ann --playouts 100000
   agon search my_game.kif --player cadia-2012 --time 10 --json"
 )]
 pub(crate) struct Args {
@@ -56,6 +57,9 @@ pub(crate) struct Args {
     /// Analyse the position after the moves in a file: one joint move per line, or a match record
     #[arg(long, value_name = "FILE")]
     moves: Option<String>,
+    /// Search only for this role; in games with hidden information it knows only what it saw
+    #[arg(long = "as", value_name = "ROLE")]
+    role: Option<String>,
     /// Seconds to search [default: 5]
     #[arg(long, value_name = "S", group = "limit", value_parser = seconds)]
     time: Option<f64>,
@@ -130,6 +134,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The role of this name, whatever its case.
+fn find_role(game: &Game, name: &str) -> anyhow::Result<RoleId> {
+    let mut roles = RoleId::all(game.n_roles());
+    let found = roles.find(|&role| game.role_name(role).eq_ignore_ascii_case(name));
+    found.with_context(|| {
+        let names: Vec<String> = RoleId::all(game.n_roles())
+            .map(|role| game.role_name(role))
+            .collect();
+        format!(
+            "there is no role `{name}`; the roles are {}",
+            names.join(", ")
+        )
+    })
+}
+
 /// Follows the moves in a file. The bot is told of each, as in a match.
 pub(crate) fn follow(game: &Game, file: &str, bot: &mut dyn Bot) -> anyhow::Result<State> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
@@ -196,6 +215,8 @@ struct Found {
     /// The report of the first search; its moves are those of one role.
     report: Report,
     account: Account,
+    /// Per role that was searched for: what it believes, and how it would answer.
+    beliefs: Vec<(RoleId, BeliefAccount, Vec<(MoveId, f64)>)>,
 }
 
 impl Found {
@@ -216,19 +237,30 @@ impl Found {
             }
             legal.push(moves);
         }
+        let is_chance = |role: RoleId| game.is_gdl2() && game.random_role() == Some(role);
+        let only = args.role.as_deref().map(|name| find_role(game, name));
+        let only = only.transpose()?;
         let choosers: Vec<RoleId> = RoleId::all(game.n_roles())
-            .filter(|role| legal[role.idx()].len() > 1)
+            .filter(|&role| legal[role.idx()].len() > 1 && !is_chance(role))
+            .filter(|&role| only.is_none_or(|only| only == role))
             .collect();
-        let first = choosers.first().copied().unwrap_or(RoleId(0));
+        let mut beliefs = Vec::new();
+        let first = choosers.first().copied().or(only).unwrap_or(RoleId(0));
         let decision = think(notation, bot, state, first, args);
+        let mut note = |bot: &dyn Bot, role: RoleId| {
+            let belief = bot.belief();
+            beliefs.extend(belief.map(|(account, answer)| (role, account, answer)));
+        };
+        note(&*bot, first);
         let stop = decision.report.stop;
         let account = match bot.account() {
             Some(account) if stop != Some(agon_search::StopReason::OnlyMove) => account,
             _ => {
-                let others = choosers
-                    .iter()
-                    .skip(1)
-                    .map(|&role| (role, think(notation, bot, state, role, args)));
+                let others = choosers.iter().skip(1).map(|&role| {
+                    let decision = think(notation, bot, state, role, args);
+                    note(&*bot, role);
+                    (role, decision)
+                });
                 let mut decisions: Vec<(RoleId, Decision)> = others.collect();
                 decisions.push((first, decision.clone()));
                 plain_account(&legal, &decisions)
@@ -237,6 +269,7 @@ impl Found {
         Ok(Found {
             report: decision.report,
             account,
+            beliefs,
         })
     }
 
@@ -291,6 +324,7 @@ impl Found {
             "heuristic_share": heuristic.map(|cost| cost.share),
             "root": root,
             "line": self.account.line.iter().map(joint).collect::<Vec<_>>(),
+            "beliefs": self.beliefs_json(game),
             "notes": notes,
             "techniques": techniques,
         })
@@ -405,10 +439,44 @@ impl Found {
                 tree.mean_playout
             )?;
         }
+        for (role, belief, answer) in &self.beliefs {
+            let words = words::belief(belief);
+            writeln!(out, "belief    {}: {words}", game.role_name(*role))?;
+            let likely = answer.iter().filter(|(_, share)| *share >= 0.005);
+            let likely = likely.map(|(mv, share)| {
+                format!("{} {:.1} %", game.move_text(*role, *mv), share * 100.0)
+            });
+            let likely: Vec<String> = likely.take(MOST_ROWS).collect();
+            if !likely.is_empty() {
+                writeln!(out, "answer    {}", likely.join(", "))?;
+            }
+        }
         for (technique, words) in self.notes(game) {
             writeln!(out, "{technique:<9} {words}")?;
         }
         Ok(())
+    }
+
+    fn beliefs_json(&self, game: &Game) -> Value {
+        let belief = |(role, belief, answer): &(RoleId, BeliefAccount, Vec<(MoveId, f64)>)| {
+            let answer = answer
+                .iter()
+                .map(|&(mv, share)| (game.move_text(*role, mv), Value::from(share)));
+            let value = json!({
+                "particles": belief.particles,
+                "exact": belief.is_exact,
+                "effective": belief.effective,
+                "consistent_share": belief.consistent_share,
+                "refills": belief.refills,
+                "refilled": belief.refilled,
+                "lost": belief.is_lost,
+                "steps": belief.steps,
+                "nodes": belief.nodes,
+                "answer": answer.collect::<Map<String, Value>>(),
+            });
+            (game.role_name(*role), value)
+        };
+        Value::Object(self.beliefs.iter().map(belief).collect())
     }
 
     /// What each technique did, in words.

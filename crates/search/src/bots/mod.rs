@@ -1,8 +1,13 @@
-//! The bots that need no tree, and all bots by name.
+//! The bots that need no tree, those for hidden information, and all bots by name.
 
+mod chooser;
 mod flat_mc;
 mod greedy;
+mod ii_random;
+mod ismcts;
 mod legal;
+mod oos;
+mod open;
 mod random;
 
 use std::sync::Arc;
@@ -11,10 +16,18 @@ use agon_engine::{Game, MoveId, RoleId, State};
 
 pub use flat_mc::FlatMc;
 pub use greedy::GreedyBot;
+pub use ii_random::IiRandomBot;
+pub use ismcts::InfoSetBot;
+use ismcts::Sight;
 pub use legal::LegalBot;
+pub use oos::OosBot;
+pub use open::OpenBot;
 pub use random::RandomBot;
 
+use crate::belief::{Belief, Seat};
+use crate::belief_bot::BeliefBot;
 use crate::bot::Bot;
+use crate::limits::{Limits, Meter};
 use crate::params::Params;
 use crate::uct::UctBot;
 
@@ -32,6 +45,52 @@ pub fn by_name(name: &str, game: Arc<Game>, params: &Params, seed: u64) -> Optio
         "uct" => Box::new(UctBot::new(&game, params, seed)),
         _ => return None,
     })
+}
+
+/// The names of all bots for games with hidden information.
+pub const BELIEF_NAMES: &[&str] = &["ii-random", "hyperplay", "ismcts", "oos", "ii-agon"];
+
+/// The bot of this name that plays a role of a game with hidden information, from the initial state on. `ii-agon` chooses one of
+/// the others by the game.
+#[must_use]
+pub fn belief_by_name(
+    name: &str,
+    game: &Arc<Game>,
+    role: RoleId,
+    params: &Params,
+    seed: u64,
+) -> Option<Box<dyn BeliefBot>> {
+    let start = game.initial_state();
+    let seat = Seat {
+        game,
+        role,
+        start,
+        seed,
+    };
+    sit_down(name, &seat, params)
+}
+
+/// The bot of this name in a seat.
+pub(crate) fn sit_down(name: &str, seat: &Seat<'_>, params: &Params) -> Option<Box<dyn BeliefBot>> {
+    Some(match name {
+        "ii-random" => Box::new(IiRandomBot::new(seat)),
+        "hyperplay" => Box::new(InfoSetBot::new(seat, Sight::All, params)),
+        "ismcts" => Box::new(InfoSetBot::new(seat, Sight::Own, params)),
+        "oos" => Box::new(OosBot::new(seat, params)),
+        "ii-agon" => return sit_down(chooser::choose(seat.game), seat, params),
+        _ => return None,
+    })
+}
+
+/// Lets a belief work in what was seen, with at most half of the limits.
+fn catch_up(belief: &mut Belief, limits: &Limits, meter: &mut Meter<'_>) {
+    let half = Limits {
+        playouts: None,
+        ..limits.part(2)
+    };
+    let mut own = Meter::start(&half);
+    belief.catch_up(&mut own);
+    meter.count_transitions(own.n_transitions());
 }
 
 /// The legal moves of a role.

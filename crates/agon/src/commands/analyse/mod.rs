@@ -9,6 +9,7 @@
 mod cells;
 mod contest;
 mod coverage;
+mod equilibrium;
 mod influence;
 mod report;
 mod statistics;
@@ -67,6 +68,7 @@ const SURVEY_PART: f64 = 0.3;
 const CELLS_PART: f64 = 0.42;
 const INFLUENCE_PART: f64 = 0.5;
 const COVERAGE_PART: f64 = 0.65;
+const EQUILIBRIUM_PART: f64 = 0.8;
 /// Games in which every state is looked at or that have witnesses are slower, and Monte Carlo games much slower; fewer of
 /// them are enough.
 const CELLS_GAMES: u64 = 200;
@@ -160,6 +162,10 @@ fn analyse(game: &Arc<Game>, sheet: &Sheet, args: &Args) -> anyhow::Result<Repor
     let coverage = coverage::cover(game.rules(), n_covered, args.seed, until(COVERAGE_PART));
     // A player that plays games to their end needs games that have one, and a goal there.
     let is_playable = survey.n_ended > 0 && survey.faults.is_empty();
+    let equilibrium = match is_playable {
+        true => equilibrium::examine(game, args.seed, until(EQUILIBRIUM_PART)),
+        false => None,
+    };
     let n_contests = if is_playable {
         args.games.min(CONTEST_GAMES)
     } else {
@@ -168,6 +174,7 @@ fn analyse(game: &Arc<Game>, sheet: &Sheet, args: &Args) -> anyhow::Result<Repor
     let contest = contest::contest(game, args.playouts, n_contests, args.seed, until(1.0))?;
     let findings = report::Findings {
         game,
+        equilibrium,
         name: &sheet.name,
         proven_end: program.and_then(most_steps),
         survey,

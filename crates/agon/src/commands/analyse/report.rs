@@ -10,11 +10,13 @@ use serde::Serialize;
 
 use super::cells::CellFault;
 use super::coverage::Coverage;
+use super::equilibrium::Equilibrium;
 use super::statistics::{Results, Share, Spread};
 use super::survey::{Fault, Survey};
 
 /// Everything that was found out about a game.
 pub(super) struct Findings<'a> {
+    pub(super) equilibrium: Option<Equilibrium>,
     pub(super) game: &'a Game,
     pub(super) name: &'a str,
     pub(super) proven_end: Option<u32>,
@@ -49,6 +51,9 @@ pub(super) struct Report {
     roles: Vec<RoleReport>,
     random: Contest,
     monte_carlo: Option<Contest>,
+    /// Only for games with hidden information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    equilibrium: Option<Equilibrium>,
     never_legal: Vec<Family>,
     never_true: Vec<Family>,
     rules: Option<RuleUse>,
@@ -204,6 +209,7 @@ impl Findings<'_> {
             never_true: self.never_true(),
             rules: self.rule_use(),
             faults: self.survey.faults.into_iter().chain(self.flaws).collect(),
+            equilibrium: self.equilibrium,
         }
     }
 
@@ -598,6 +604,9 @@ impl Report {
             _ => String::new(),
         };
         writeln!(f, "  choices    {}{changes}", choices.join(", "))?;
+        for line in self.equilibrium.iter().flat_map(Equilibrium::lines) {
+            writeln!(f, "  strategies {line}")?;
+        }
         let Ends { games, ended, .. } = self.ends;
         writeln!(f, "  ended      {ended} of {games} random games")?;
         if ended > 0 {
