@@ -474,19 +474,54 @@ fn an_infix_rule_without_its_bracket() {
 fn nothing_may_depend_on_what_roles_see() {
     in_a_game(
         "(role random) (legal random flip)\n(<= (sees white heads) (does random flip))\n(<= (next (step 2)) (sees white heads))",
-        expect![[""]],
+        expect![[r#"
+            error[keyword-body]: `sees` cannot be a condition: it may stand only in heads and facts
+             --> game.kif:4:21
+              |
+            4 | (<= (next (step 2)) (sees white heads))
+              |                     ^^^^^^^^^^^^^^^^^^
+              |
+              = help: nothing may depend on what roles see: put its conditions into a relation of its own and use that in both places
+        "#]],
     );
 }
 
 #[test]
 fn a_role_called_random_needs_sees_to_be_chance() {
-    in_a_game("(role random) (legal random flip)", expect![[""]]);
+    in_a_game(
+        "(role random) (legal random flip)",
+        expect![[r#"
+        warning[missing-keyword]: no `goal` rule gives the role `random` a goal value
+         --> game.kif:2:7
+          |
+        2 | (role random) (legal random flip)
+          |       ^^^^^^
+          |
+          = help: add a rule with the head `(goal random …)`
+
+        warning[gdl-ii]: `random` is a role like any other here, because nothing defines `sees`
+         --> game.kif:2:7
+          |
+        2 | (role random) (legal random flip)
+          |       ^^^^^^
+          |
+          = help: if chance plays it, say what the roles see, for example `(<= (sees ?r (did ?p ?m)) (role ?r) (does ?p ?m))`
+    "#]],
+    );
 }
 
 #[test]
 fn chance_needs_no_goal_and_the_others_should_see_something() {
     in_a_game(
         "(role Random) (role black) (legal Random flip) (legal black go) (goal black 0)\n(<= (sees white heads) (does Random flip))",
-        expect![[""]],
+        expect![[r#"
+            warning[gdl-ii]: no `sees` rule lets the role `black` see anything
+             --> game.kif:2:21
+              |
+            2 | (role Random) (role black) (legal Random flip) (legal black go) (goal black 0)
+              |                     ^^^^^
+              |
+              = help: add a rule with the head `(sees black …)`
+        "#]],
     );
 }
