@@ -25,7 +25,7 @@ use futures_util::StreamExt;
 use crate::access::{Access, Name, pause};
 use crate::error::ClusterError;
 use crate::message::{
-    JobMessage, Report, Requirement, ResultMessage, WorkerReport, decode, encode,
+    JobMessage, Report, Requirement, ResultMessage, TournamentState, WorkerReport, decode, encode,
 };
 use crate::objects;
 use crate::queue::{JobToSend, Names, Queue};
@@ -40,6 +40,8 @@ const TELL: Duration = Duration::from_millis(200);
 const CHECK: Duration = Duration::from_secs(10);
 /// How often a write to a full disk is tried again.
 const FULL_PAUSE: Duration = Duration::from_secs(3);
+/// A worker with this number of wrong results gets no further jobs of the tournament.
+const MOST_WRONG_OF_WORKER: u32 = 3;
 /// A match with this number of wrong results is given up.
 const MOST_WRONG: u32 = 5;
 
@@ -155,6 +157,8 @@ struct Coordinator<'a> {
     has_ended: Vec<bool>,
     n_wrong: HashMap<String, u32>,
     given_up: BTreeSet<String>,
+    n_wrong_of_worker: HashMap<String, u32>,
+    banned: BTreeSet<String>,
     n_foreign: usize,
     to_requeue: Vec<Job>,
 }
@@ -206,6 +210,8 @@ impl<'a> Coordinator<'a> {
             place,
             n_wrong: HashMap::new(),
             given_up: BTreeSet::new(),
+            n_wrong_of_worker: HashMap::new(),
+            banned: BTreeSet::new(),
             n_foreign: 0,
             to_requeue: Vec::new(),
         })
@@ -381,24 +387,24 @@ impl<'a> Coordinator<'a> {
 
     /// Tells workers about the tournament. The message also wakes those that are idle.
     async fn announce(&self, is_start: bool) -> Result<(), ClusterError> {
-        let ended = self
-            .has_ended
-            .iter()
-            .enumerate()
-            .filter(|(_, has_ended)| **has_ended);
-        let withdrawn: Vec<usize> = ended.map(|(cell_idx, _)| cell_idx).collect();
+        let withdrawn: Vec<usize> = self.early_cells().collect();
         let n_matches = self
             .cells
             .iter()
             .map(|cell| cell.terms.n_matches as usize)
             .sum();
-        let change = |state: &mut crate::message::TournamentState| {
+        let change = |state: &mut TournamentState| {
             state.requirement = self.how.requirement.clone();
             state.withdrawn.clone_from(&withdrawn);
             state.n_matches = n_matches;
+            for worker in &self.banned {
+                let reason = format!("it sent {MOST_WRONG_OF_WORKER} wrong results");
+                state.banned.insert(worker.clone(), reason);
+            }
             if is_start {
                 state.is_cancelled = false;
                 state.is_over = false;
+                state.banned.clear();
                 state.priority = self.how.priority.unwrap_or(state.priority);
             }
         };
@@ -409,13 +415,23 @@ impl<'a> Coordinator<'a> {
     /// Takes the jobs of decided cells from the queue.
     async fn withdraw(&self) -> Result<(), ClusterError> {
         self.announce(false).await?;
-        let has_sprt = |cell_idx: &usize| self.has_ended[*cell_idx];
-        for cell_idx in (0..self.cells.len()).filter(has_sprt) {
+        for cell_idx in self.early_cells() {
             let jobs = self.queue.names.job(&self.how.name, cell_idx, "*");
             let purged = self.jobs.purge().filter(jobs).await;
             purged.map_err(|error| ClusterError::server("withdrawing jobs", error))?;
         }
         Ok(())
+    }
+
+    /// Cells that ended before all their matches were played.
+    fn early_cells(&self) -> impl Iterator<Item = usize> {
+        let progress = self.ledger.cell_progress().iter().enumerate();
+        progress
+            .filter(|(cell_idx, progress)| {
+                let n_matches = self.cells[*cell_idx].terms.n_matches as usize;
+                progress.ended().is_some() && progress.n_wanted() < n_matches
+            })
+            .map(|(cell_idx, _)| cell_idx)
     }
 
     /// Notes which cells have ended; whether one did early.
@@ -433,7 +449,7 @@ impl<'a> Coordinator<'a> {
     /// The tournament is over. What fails here leaves nothing behind but a line in a list.
     async fn finish(&self) {
         if self.how.is_last {
-            let change = |state: &mut crate::message::TournamentState| state.is_over = true;
+            let change = |state: &mut TournamentState| state.is_over = true;
             let _ = self.queue.change_state(&self.how.name, change).await;
         }
         let _ = self.jobs.purge().await;
@@ -632,6 +648,14 @@ impl<'a> Coordinator<'a> {
         }
         for one in rejected {
             self.requeue(&one);
+            let n_wrong = self
+                .n_wrong_of_worker
+                .entry(one.worker.clone())
+                .or_default();
+            *n_wrong += 1;
+            if *n_wrong >= MOST_WRONG_OF_WORKER {
+                self.banned.insert(one.worker.clone());
+            }
             notify(Notice::Rejected(one));
         }
         Ok(())

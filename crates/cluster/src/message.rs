@@ -111,12 +111,26 @@ pub(crate) struct TournamentState {
     pub(crate) withdrawn: Vec<usize>,
     /// Number of matches.
     pub(crate) n_matches: usize,
+    /// Workers that get no further jobs, and why.
+    #[serde(default)]
+    pub(crate) banned: BTreeMap<String, String>,
 }
 
 impl TournamentState {
     /// Whether workers take its jobs.
     pub(crate) fn is_open(&self) -> bool {
         !self.is_paused && !self.is_cancelled && !self.is_over
+    }
+
+    /// Whether matches of a cell are no longer wanted.
+    pub(crate) fn is_withdrawn(&self, cell: usize) -> bool {
+        self.is_cancelled || self.is_over || self.withdrawn.contains(&cell)
+    }
+
+    /// Why a worker gets no jobs, if it gets none.
+    pub(crate) fn objection(&self, build: &Build, worker: &str) -> Option<String> {
+        let banned = self.banned.get(worker).cloned();
+        banned.or_else(|| self.requirement.objection(build))
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use agon_protocol::StopFlag;
 use agon_tournament::PlayedBy;
+use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{AckKind, Message};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -40,6 +41,10 @@ const AHEAD: Duration = Duration::from_millis(300);
 const MOST_AHEAD: usize = 64;
 /// A job that was delivered this often without a result ends workers, or is too long for their patience.
 const MOST_DELIVERIES: i64 = 30;
+/// A job that is given back while the worker goes on is delivered again after this time.
+const RETURN_DELAY: Duration = Duration::from_secs(1);
+/// At most this many rulesheets are kept.
+const MOST_SHEETS: usize = 64;
 /// How long players may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
 /// Results that cannot be sent are kept up to this number; then no further jobs are taken.
@@ -163,6 +168,7 @@ struct Worker<'a> {
     states: BTreeMap<Name, TournamentState>,
     held: HashMap<u64, Held>,
     sheets: HashMap<String, Bytes>,
+    consumers: HashMap<Name, PullConsumer>,
     next_id: u64,
     n_played: usize,
     /// Mean seconds of a match, recent ones counting most.
@@ -185,6 +191,7 @@ impl<'a> Worker<'a> {
             states: BTreeMap::new(),
             held: HashMap::new(),
             sheets: HashMap::new(),
+            consumers: HashMap::new(),
             next_id: 0,
             n_played: 0,
             mean_seconds: None,
@@ -220,8 +227,12 @@ impl<'a> Worker<'a> {
         while !stop.is_raised() && !self.is_enough(busy) {
             tokio::select! {
                 Some(message) = changes.next() => {
+                    let n_refused = self.refused.len();
                     self.take_state(&message.payload, notify);
                     is_news = true;
+                    if self.refused.len() != n_refused {
+                        self.report().await;
+                    }
                 }
                 Some((id, outcome)) = self.pool.outcomes.recv() => self.take_outcome(id, outcome).await,
                 Some(sent) = self.sent.recv() => {
@@ -291,13 +302,17 @@ impl<'a> Worker<'a> {
         let ahead = self.mean_seconds.map_or(0.0, |mean| {
             self.how.n_threads as f64 * AHEAD.as_secs_f64() / mean.max(1e-6)
         });
-        let most = self.how.n_threads * MOST_AHEAD;
-        let wanted = self.how.n_threads + (ahead as usize).min(most);
+        let ahead = (ahead as usize).min(self.how.n_threads * MOST_AHEAD);
+        let n_playing = self.held.len() - n_unsent;
+        // Several jobs are fetched at once, when half of those ahead are used up.
+        if n_playing > self.how.n_threads + ahead / 2 {
+            return 0;
+        }
         let left = self
             .how
             .most_matches
             .map_or(usize::MAX, |most| most - self.n_played.min(most));
-        let n_playing = self.held.len() - n_unsent;
+        let wanted = self.how.n_threads + ahead;
         wanted.min(left).saturating_sub(n_playing)
     }
 
@@ -309,13 +324,12 @@ impl<'a> Worker<'a> {
             return;
         };
         for held in self.held.values().filter(|held| held.tournament == name) {
-            if state.is_cancelled || state.is_over || state.withdrawn.contains(&held.cell) {
+            if state.is_withdrawn(held.cell) {
                 held.stop.raise();
             }
         }
         match state
-            .requirement
-            .objection(&self.identity.build)
+            .objection(&self.identity.build, self.identity.name.as_str())
             .filter(|_| state.is_open())
         {
             None => {
@@ -378,10 +392,22 @@ impl<'a> Worker<'a> {
         tournament: &Name,
         n_free: usize,
     ) -> Result<usize, ClusterError> {
+        let fetched = self.try_fetch(tournament, n_free).await;
+        if fetched.is_err() {
+            self.consumers.remove(tournament);
+        }
+        fetched
+    }
+
+    async fn try_fetch(&mut self, tournament: &Name, n_free: usize) -> Result<usize, ClusterError> {
         let fail = |error: &dyn ToString| ClusterError::server("fetching jobs", error.to_string());
-        let (consumer, ack_wait) = self.queue.jobs(tournament).await?;
-        self.progress_every = ack_wait / 3;
-        let batch = consumer.fetch().max_messages(n_free).messages().await;
+        if !self.consumers.contains_key(tournament) {
+            let (consumer, ack_wait) = self.queue.jobs(tournament).await?;
+            self.progress_every = ack_wait / 3;
+            self.consumers.insert(tournament.clone(), consumer);
+        }
+        let batch = self.consumers[tournament].fetch().max_messages(n_free);
+        let batch = batch.messages().await;
         let mut batch = batch.map_err(|error| fail(&error))?;
         let mut n_fetched = 0;
         while let Some(message) = batch.next().await {
@@ -436,10 +462,17 @@ impl<'a> Worker<'a> {
                 format!("it was given to workers {MOST_DELIVERIES} times without a result");
             return self.take_outcome(id, broken(reason)).await;
         }
+        let state = self.states.get(tournament);
+        if state.is_some_and(|state| state.is_withdrawn(job.cell)) {
+            return self.take_outcome(id, None).await;
+        }
         let hash = job.fixture.rules.clone();
         if !self.sheets.contains_key(&hash) {
             match objects::get(&self.queue.context, &self.queue.names, &hash).await {
                 Ok(text) => {
+                    if self.sheets.len() >= MOST_SHEETS {
+                        self.sheets.clear();
+                    }
                     self.sheets.insert(hash.clone(), text.into());
                 }
                 // The server is not there: the job is given back.
@@ -472,11 +505,8 @@ impl<'a> Worker<'a> {
         };
         let Some((mut report, seconds)) = outcome else {
             // A job that was withdrawn is no longer on the queue; any other one is played by somebody else.
-            let kind = match held.stop.is_raised() {
-                true => AckKind::Term,
-                false => AckKind::Nak(Some(Duration::from_secs(1))),
-            };
-            let _ = held.message.ack_with(kind).await;
+            let again = AckKind::Nak(Some(RETURN_DELAY));
+            let _ = held.message.ack_with(again).await;
             self.held.remove(&id);
             return;
         };
