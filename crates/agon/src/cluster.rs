@@ -52,8 +52,8 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     server: ServerArgs,
     /// Name on the queue [default: that of the file]
-    #[arg(long, value_name = "NAME", requires = "on", value_parser = name)]
-    name: Option<Name>,
+    #[arg(long = "name", value_name = "NAME", requires = "on", value_parser = name)]
+    queue_name: Option<Name>,
     /// Jobs of tournaments with higher numbers come first [default: 0, or as it was]
     #[arg(long, value_name = "N", requires = "on", allow_negative_numbers = true)]
     priority: Option<i32>,
@@ -91,7 +91,7 @@ impl ClusterArgs {
         };
         let coordination = Coordination {
             name: self
-                .name
+                .queue_name
                 .clone()
                 .unwrap_or_else(|| Name::from_text(file_name)),
             priority: self.priority,

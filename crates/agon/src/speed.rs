@@ -31,6 +31,7 @@ pub(crate) fn measure(n_threads: usize) -> anyhow::Result<f64> {
         let decision = bot.think(game.initial_state(), role, &limits, &mut |_| {});
         decision.report.playouts as f64 / decision.report.time.as_secs_f64().max(1e-3)
     };
+    let search = &search;
     let sum: f64 = thread::scope(|scope| {
         let threads: Vec<_> = (0..n_threads.max(1))
             .map(|seed| scope.spawn(move || search(seed as u64)))

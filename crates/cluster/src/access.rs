@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PING: Duration = Duration::from_secs(5);
 
 /// A name that can be part of subjects and names of streams.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
 impl Name {
