@@ -12,8 +12,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Write games", &["games", "show", "check", "fmt", "analyse"]),
     (
         "Compare players",
-        &["tournament", "report", "experiment", "params"],
+        &["tournament", "report", "experiment", "tune", "params"],
     ),
+    ("Use many machines", &["worker", "queue"]),
     ("Learn", &["train", "models"]),
     ("Test models", &["quiz", "ladder"]),
     ("Connect", &["web", "player", "lsp", "mcp"]),

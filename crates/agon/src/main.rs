@@ -3,6 +3,7 @@
 //! Exit codes: 0 done and good, 1 done and not good, 2 the call itself was wrong.
 
 mod clock;
+mod cluster;
 mod commands;
 mod help;
 mod log;
@@ -16,6 +17,7 @@ mod rerun;
 mod secret;
 mod sheet;
 mod signature;
+mod speed;
 mod terminal;
 mod trace;
 mod verdict;
@@ -85,6 +87,7 @@ enum Command {
     Perft(commands::perft::Args),
     Play(commands::play::Args),
     Player(commands::player::Args),
+    Queue(commands::queue::Args),
     Quiz(commands::quiz::Args),
     Replay(commands::replay::Args),
     Report(commands::report::Args),
@@ -92,8 +95,10 @@ enum Command {
     Show(commands::show::Args),
     Tournament(commands::tournament::Args),
     Train(commands::train::Args),
+    Tune(commands::tune::Args),
     Verify(commands::verify::Args),
     Web(commands::web::Args),
+    Worker(commands::worker::Args),
 }
 
 /// A file that grows beyond the limit of the system ends a process without a word. With a handler, whatever it does, the
@@ -134,6 +139,7 @@ fn main() -> ExitCode {
         Command::Perft(args) => commands::perft::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Player(args) => commands::player::run(&args),
+        Command::Queue(args) => commands::queue::run(&args),
         Command::Quiz(args) => commands::quiz::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Report(args) => commands::report::run(&args),
@@ -141,8 +147,10 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::run(&args),
         Command::Tournament(args) => commands::tournament::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Web(args) => commands::web::run(&args),
+        Command::Worker(args) => commands::worker::run(&args),
     };
     answer.unwrap_or_else(|error| {
         // The reader has seen enough (`agon … | head`): that is not an error.

@@ -24,6 +24,7 @@ pub(crate) struct ProgressShow {
     /// Absent players that were reported, with their causes.
     absent: Vec<(String, String)>,
     is_waiting: bool,
+    is_silent: bool,
 }
 
 impl ProgressShow {
@@ -51,11 +52,24 @@ impl ProgressShow {
             last: None,
             absent: Vec::new(),
             is_waiting: false,
+            is_silent: false,
+        }
+    }
+
+    /// Shows messages and no progress.
+    pub(crate) fn silent() -> ProgressShow {
+        ProgressShow {
+            is_silent: true,
+            is_terminal: false,
+            ..ProgressShow::new(&[])
         }
     }
 
     /// Shows the progress.
     pub(crate) fn show(&mut self, progress: &Progress<'_>) {
+        if self.is_silent {
+            return;
+        }
         self.report(progress);
         let is_first = self.last.is_none();
         let every = if self.is_terminal { REFRESH } else { LINE };
@@ -110,7 +124,7 @@ impl ProgressShow {
     }
 
     /// A line above the progress bar.
-    fn line(&self, text: &str) {
+    pub(crate) fn line(&self, text: &str) {
         match self.is_terminal {
             // Nothing can be done about a terminal that is gone.
             true => drop(self.multi.println(text)),

@@ -79,6 +79,14 @@ impl Budget {
         }
     }
 
+    /// The same with seconds multiplied. Counts are exact and stay what they are.
+    pub(crate) fn scaled(self, factor: f64) -> Budget {
+        match self {
+            Budget::Seconds(seconds) => Budget::Seconds((seconds * factor).min(MOST_SECONDS)),
+            Budget::Playouts(_) | Budget::Transitions(_) => self,
+        }
+    }
+
     /// Whether the same seed gives the same match.
     #[must_use]
     pub fn is_repeatable(self) -> bool {

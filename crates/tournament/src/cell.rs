@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use agon_arena::rules_hash;
 use agon_engine::Game;
+use thiserror::Error;
 
 use crate::budget::Budget;
 use crate::entrant::Entrant;
@@ -34,7 +35,27 @@ impl Sheet {
             game,
         }
     }
+
+    /// The rules as text, from which [`Sheet::from_text`] makes an equal sheet.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.game.rules().to_string()
+    }
+
+    /// Compiles rules.
+    ///
+    /// # Errors
+    /// What is wrong with the rules, for people.
+    pub fn from_text(name: &str, text: &str) -> Result<Sheet, SheetError> {
+        let game = Game::from_text(text).map_err(|error| SheetError(error.to_string()))?;
+        Ok(Sheet::new(name, Arc::new(game)))
+    }
 }
+
+/// Why rules cannot be played.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{0}")]
+pub struct SheetError(String);
 
 /// A pair of players.
 #[derive(Clone)]
@@ -73,6 +94,9 @@ pub struct Cell {
     pub terms: Terms,
     /// The technique of the first player that the cell measures; the cell ends early where it is not active.
     pub part: Option<String>,
+    /// Seconds are multiplied by this, on a machine that is slower or faster than the one they are meant for. It does not
+    /// change what identifies a match.
+    pub time_scale: f64,
     contestants: [Contestant; 2],
     seatings: Vec<Vec<u8>>,
 }
@@ -100,6 +124,7 @@ impl Cell {
             budget,
             terms,
             part: None,
+            time_scale: 1.0,
             contestants,
             seatings,
         })
@@ -112,7 +137,8 @@ impl Cell {
     }
 
     /// The player of each role in a match, 0 or 1.
-    pub(crate) fn seating(&self, index: u32) -> &[u8] {
+    #[must_use]
+    pub fn seating(&self, index: u32) -> &[u8] {
         &self.seatings[index as usize % self.seatings.len()]
     }
 
@@ -125,7 +151,7 @@ impl Cell {
     }
 
     /// The addresses of remote players.
-    pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
         let pair = [&self.pair.first, &self.pair.second];
         pair.into_iter().filter_map(|entrant| entrant.address())
     }

@@ -30,7 +30,7 @@ pub enum Ended {
 /// The results of a cell.
 #[derive(Clone, Debug)]
 pub struct CellProgress {
-    results: Vec<Option<MatchResult>>,
+    results: Vec<Option<Box<MatchResult>>>,
     /// The number of results before the first gap.
     n_in_order: usize,
     /// The number of matches that count at most.
@@ -67,7 +67,7 @@ impl CellProgress {
     #[must_use]
     pub fn counted(&self) -> Vec<&MatchResult> {
         let results = self.results[..self.n_wanted].iter();
-        results.filter_map(Option::as_ref).collect()
+        results.filter_map(Option::as_deref).collect()
     }
 
     /// The number of results that count so far.
@@ -86,7 +86,7 @@ impl CellProgress {
     pub(crate) fn put(&mut self, cell: &Cell, result: MatchResult) {
         let index = result.fixture.index as usize;
         if let Some(place) = self.results.get_mut(index) {
-            *place = Some(result);
+            *place = Some(Box::new(result));
         }
         while self.ended.is_none() && self.results[self.n_in_order].is_some() {
             self.n_in_order += 1;
@@ -106,7 +106,10 @@ impl CellProgress {
         if !n.is_multiple_of(cell.round_len()) {
             return None;
         }
-        let results: Vec<&MatchResult> = self.results[..self.n_in_order].iter().flatten().collect();
+        let results: Vec<&MatchResult> = {
+            let in_order = self.results[..self.n_in_order].iter();
+            in_order.filter_map(Option::as_deref).collect()
+        };
         let is_trial = n >= TRIAL && n < TRIAL + cell.round_len();
         if let Some(part) = cell.part.as_ref().filter(|_| is_trial) {
             let is_off =

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use agon_engine::Game;
 use agon_protocol::http::{AddressError, RemotePlayer};
 use agon_search::model::{Model, ModelError};
-use agon_search::{PRESETS, Params, Preset, PresetError};
+use agon_search::{LoadModel, PRESETS, Params, Preset, PresetError};
 use thiserror::Error;
 
 /// The identity of all remote players. It is part of the keys of stored results and must not change.
@@ -53,6 +53,9 @@ pub enum EntrantError {
     /// It has a number of playouts that is none.
     #[error("`{0}` is not a number of playouts from 1 to 1000000000")]
     Playouts(String),
+    /// It is a remote player.
+    #[error("{0} is a remote player; matches on a queue have players of Agon only")]
+    Remote(String),
     /// It is a person.
     #[error("people do not take part in tournaments; use `agon play` instead")]
     Human,
@@ -65,6 +68,22 @@ impl Entrant {
     /// # Errors
     /// If it is neither.
     pub fn parse(text: &str) -> Result<Entrant, EntrantError> {
+        Entrant::parse_with(text, &read_model)
+    }
+
+    /// Reads a text that another machine has sent: a preset with numbers. No file is read and no address is called.
+    ///
+    /// # Errors
+    /// If it is anything else.
+    pub fn parse_foreign(text: &str) -> Result<Entrant, EntrantError> {
+        if text.contains("://") {
+            return Err(EntrantError::Remote(text.to_owned()));
+        }
+        let no_files = |_: &str| Err("models are files and are not sent to workers".to_owned());
+        Entrant::parse_with(text, &no_files)
+    }
+
+    fn parse_with(text: &str, load: LoadModel<'_>) -> Result<Entrant, EntrantError> {
         if text == "human" {
             return Err(EntrantError::Human);
         }
@@ -84,7 +103,7 @@ impl Entrant {
                 (name, Some(playouts))
             }
         };
-        let mut preset = Preset::parse_with(name, &read_model)?;
+        let mut preset = Preset::parse_with(name, load)?;
         if !name.contains("threads=") {
             preset
                 .params
@@ -202,6 +221,18 @@ mod tests {
             "http://127.0.0.1:9147",
             "http://127.0.0.1:9147 is elsewhere",
         );
+    }
+
+    #[test]
+    fn texts_of_other_machines_name_neither_files_nor_addresses() {
+        let refused = |text: &str| match Entrant::parse_foreign(text) {
+            Ok(entrant) => panic!("{entrant} is accepted"),
+            Err(error) => error.to_string(),
+        };
+        assert!(Entrant::parse_foreign("cadia-2008:exploration=50@64").is_ok());
+        assert!(refused("http://127.0.0.1:9147").contains("is a remote player"));
+        assert!(refused("agon:model=/etc/passwd").contains("are not sent to workers"));
+        assert!(refused("human").contains("people do not"));
     }
 
     #[test]

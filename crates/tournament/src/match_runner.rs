@@ -15,6 +15,7 @@ use agon_player::GamePlayer;
 use agon_protocol::http::RemotePlayer;
 use agon_protocol::{MatchId, PerceptForm, StopFlag};
 use agon_search::{Bot, Decision, MatchEnd, Preset, Turn, play_match};
+use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::cell::Cell;
@@ -22,7 +23,7 @@ use crate::entrant::Entrant;
 use crate::result::{MatchResult, MoveRow, Work};
 
 /// A match ends after this number of steps: a game may never end by its rules.
-const MOST_STEPS: u32 = 10_000;
+pub(crate) const MOST_STEPS: u32 = 10_000;
 /// How much later than the clock an answer of a remote player may arrive, as with other managers.
 const GRACE: Duration = Duration::from_secs(1);
 /// Default clocks of remote players. The protocol has whole seconds only.
@@ -32,13 +33,15 @@ const PLAY_CLOCK: f64 = 1.0;
 const WATCHDOG: f64 = 600.0;
 
 /// A finished match with its moves.
-pub(crate) struct FinishedMatch {
-    pub(crate) result: MatchResult,
-    pub(crate) moves: Vec<MoveRow>,
+pub struct FinishedMatch {
+    /// Its result.
+    pub result: MatchResult,
+    /// The moves of players that had a choice.
+    pub moves: Vec<MoveRow>,
 }
 
 /// What became of a match.
-pub(crate) enum Played {
+pub enum Played {
     /// It has a result.
     Finished(Box<FinishedMatch>),
     /// It does not count, because of these players.
@@ -48,14 +51,17 @@ pub(crate) enum Played {
 }
 
 /// A player because of which a match is void.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Absent {
-    pub(crate) player: String,
-    pub(crate) cause: String,
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Absent {
+    /// The player.
+    pub player: String,
+    /// What is wrong with it.
+    pub cause: String,
 }
 
 /// Plays a match.
-pub(crate) fn play(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
+#[must_use]
+pub fn play(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
     let is_hosted = cell.addresses().next().is_some() || cell.sheet.game.is_gdl2();
     match is_hosted {
         false => match play_here(cell, index, stop) {
@@ -70,7 +76,7 @@ pub(crate) fn play(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
 pub(crate) fn remote_clocks(cell: &Cell) -> (f64, f64) {
     let own = match cell.budget {
         Budget::Seconds(seconds) => seconds,
-        _ => PLAY_CLOCK,
+        Budget::Playouts(_) | Budget::Transitions(_) => PLAY_CLOCK,
     };
     let whole = |seconds: f64| seconds.ceil().max(1.0);
     (
@@ -94,6 +100,7 @@ fn begin(cell: &Cell, index: u32) -> MatchResult {
         techniques: Default::default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         finished: 0,
+        played_by: None,
     }
 }
 
@@ -111,6 +118,7 @@ fn play_here(cell: &Cell, index: u32, stop: &StopFlag) -> Option<FinishedMatch> 
     };
     let mut bots = make_bots(cell, index, &mut finished.result);
     let clock = finished.result.fixture.start_clock;
+    let clock = clock.map(|clock| clock * cell.time_scale);
     prepare(game, &mut bots, clock, stop);
     let mut ask = |bot: &mut dyn Bot, turn: &Turn<'_>| {
         let seat = cell.seating(index)[turn.role.idx()];
@@ -186,7 +194,7 @@ fn prepare(game: &Game, bots: &mut [Box<dyn Bot>], clock: Option<f64>, stop: &St
 }
 
 /// Why the engine gave a wrong answer in a match with these moves, if it did. Only the interpreter can fail.
-fn engine_fault(game: &Game, played: &[JointMove]) -> Option<String> {
+pub(crate) fn engine_fault(game: &Game, played: &[JointMove]) -> Option<String> {
     if game.grounded().is_some() {
         return None;
     }
@@ -296,7 +304,7 @@ fn host(cell: &Cell, index: u32, stop: &StopFlag) -> Played {
 fn seat_budget(cell: &Cell, seat: u8) -> Budget {
     match cell.entrant(seat).playouts() {
         Some(playouts) => Budget::Playouts(playouts),
-        None => cell.budget,
+        None => cell.budget.scaled(cell.time_scale),
     }
 }
 

@@ -10,17 +10,10 @@ use std::time::{Duration, Instant};
 
 use agon_protocol::StopFlag;
 
+use crate::ledger::Job;
+
 /// How often a waiting thread checks whether the run was stopped.
 const POLL: Duration = Duration::from_millis(200);
-
-/// A match to be played.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Job {
-    /// The cell, as its place in the list.
-    pub(crate) cell_idx: usize,
-    /// The number of the match in its cell.
-    pub(crate) index: u32,
-}
 
 /// A place in the queue.
 #[derive(Clone, PartialEq, Eq, Debug)]

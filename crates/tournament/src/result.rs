@@ -95,6 +95,22 @@ pub struct MatchResult {
     pub version: String,
     /// When it ended, in seconds since 1970.
     pub finished: u64,
+    /// The worker that played it, if it was played on another machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub played_by: Option<PlayedBy>,
+}
+
+/// A worker on another machine, and its build.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PlayedBy {
+    /// Its name.
+    pub worker: String,
+    /// Fingerprint of the behaviour of its build.
+    pub fingerprint: String,
+    /// Playouts per second in its measurement of speed.
+    pub speed: f64,
+    /// Seconds of budgets were multiplied by this.
+    pub time_scale: f64,
 }
 
 /// What a player spent on a match.
@@ -216,6 +232,7 @@ pub(crate) mod tests {
             techniques: Default::default(),
             version: "0".to_owned(),
             finished: 0,
+            played_by: None,
         }
     }
 

@@ -8,7 +8,6 @@
 //! A void match is not stored. It is tried again after a pause; a remote player that stays absent is given up for the rest
 //! of the run (`queue`). A match that panics is reported and left out, and the others go on.
 
-use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,9 +20,11 @@ use agon_protocol::StopFlag;
 use crate::cell::Cell;
 use crate::cell_progress::CellProgress;
 use crate::lease::{Claim, Owner};
+use crate::ledger::{Job, Ledger};
 use crate::match_runner::{Absent, Played, play};
-use crate::queue::{Entry, Job, Queue};
+use crate::queue::{Entry, Queue};
 use crate::result::MatchResult;
+use crate::shard::Shard;
 use crate::store::{Store, StoreError};
 
 /// The progress of a run.
@@ -54,6 +55,8 @@ pub struct Outcome {
     pub cell_progress: Vec<CellProgress>,
     /// Matches that this run has played.
     pub n_played: usize,
+    /// Matches that it should have played and that have no result.
+    pub n_missing: usize,
     /// Matches that panicked.
     pub failures: Vec<Failure>,
     /// Players because of which matches are missing.
@@ -122,7 +125,23 @@ pub fn run(
     stop: &StopFlag,
     watch: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Outcome, StoreError> {
-    run_at(&Pace::default(), cells, store, n_threads, stop, watch)
+    run_shard(Shard::WHOLE, cells, store, n_threads, stop, watch)
+}
+
+/// [`run`] for a part of the tournament.
+///
+/// # Errors
+/// If the store fails. Results that were stored before are kept.
+pub fn run_shard(
+    shard: Shard,
+    cells: &[Cell],
+    store: &mut Store,
+    n_threads: usize,
+    stop: &StopFlag,
+    watch: &mut dyn FnMut(&Progress<'_>),
+) -> Result<Outcome, StoreError> {
+    let pace = Pace::default();
+    run_shard_at(&pace, shard, cells, store, n_threads, stop, watch)
 }
 
 /// [`run`] at another pace, for tests.
@@ -138,10 +157,27 @@ pub fn run_at(
     stop: &StopFlag,
     watch: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Outcome, StoreError> {
-    let mut results = Results::load(cells, store)?;
+    run_shard_at(pace, Shard::WHOLE, cells, store, n_threads, stop, watch)
+}
+
+fn run_shard_at(
+    pace: &Pace,
+    shard: Shard,
+    cells: &[Cell],
+    store: &mut Store,
+    n_threads: usize,
+    stop: &StopFlag,
+    watch: &mut dyn FnMut(&Progress<'_>),
+) -> Result<Outcome, StoreError> {
+    let mut results = Ledger::load(cells, store, shard)?;
+    let with_players = |job: Job| {
+        let addresses = cells[job.cell_idx].addresses();
+        (job, addresses.map(str::to_owned).collect())
+    };
+    let jobs = results.missing_jobs().into_iter().map(with_players);
     let shared = Shared {
         cells,
-        queue: Queue::new(results.missing_jobs()),
+        queue: Queue::new(jobs.collect()),
         store: Mutex::new(store),
         owner: Owner::new(),
         pace,
@@ -174,18 +210,19 @@ pub fn run_at(
 /// Takes reports of the threads and results of other processes until all threads have ended.
 fn collect(
     shared: &Shared<'_>,
-    results: &mut Results<'_>,
+    results: &mut Ledger<'_>,
     reports: &Receiver<Result<Report, StoreError>>,
     n_threads: usize,
     watch: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<(), StoreError> {
     let mut looked = Instant::now();
     let mut n_waiting = 0;
-    let mut has_ended = vec![false; results.cell_progress.len()];
+    let mut version = None;
+    let mut has_ended = vec![false; results.cell_progress().len()];
     loop {
         let is_new = match reports.recv_timeout(shared.pace.poll) {
             Ok(report) => {
-                results.take(report?);
+                take(results, report?);
                 true
             }
             Err(RecvTimeoutError::Timeout) => false,
@@ -193,10 +230,10 @@ fn collect(
         };
         let mut is_changed = is_new;
         if looked.elapsed() >= shared.pace.poll {
-            is_changed |= results.look_for_others(shared)?;
+            is_changed |= look_for_others(results, shared, &mut version)?;
             looked = Instant::now();
         }
-        for (cell_idx, progress) in results.cell_progress.iter().enumerate() {
+        for (cell_idx, progress) in results.cell_progress().iter().enumerate() {
             if progress.ended().is_some() && !has_ended[cell_idx] {
                 has_ended[cell_idx] = true;
                 shared.queue.drop_cell(cell_idx);
@@ -208,6 +245,53 @@ fn collect(
         }
         n_waiting = n_elsewhere;
     }
+}
+
+/// Takes what a thread reports.
+fn take(results: &mut Ledger<'_>, report: Report) {
+    match report {
+        Report::Result {
+            job,
+            result,
+            played,
+        } => {
+            if let Some(time) = played {
+                results.add_time(job, time);
+            }
+            results.put(job, *result);
+        }
+        Report::Void(absent) => results.add_absent(absent),
+        Report::Broken(failure) => results.add_failure(failure),
+    }
+}
+
+/// Takes results that other processes have stored; whether there were any. `version` is that of the store when it was read
+/// last.
+fn look_for_others(
+    results: &mut Ledger<'_>,
+    shared: &Shared<'_>,
+    version: &mut Option<i64>,
+) -> Result<bool, StoreError> {
+    let mut found = Vec::new();
+    {
+        let store = shared.store();
+        let now = Some(store.version()?);
+        if now == *version {
+            return Ok(false);
+        }
+        *version = now;
+        for key in store.keys()? {
+            if let Some(job) = results.missing_job(&key) {
+                found.extend(store.get(&key)?.map(|result| (job, result)));
+            }
+        }
+    }
+    let is_changed = !found.is_empty();
+    for (job, result) in found {
+        shared.queue.remove(job);
+        results.put(job, result);
+    }
+    Ok(is_changed)
 }
 
 /// What the threads of a run share.
@@ -320,189 +404,6 @@ impl<'a> Shared<'a> {
         let wait = || is_finished.recv_timeout(self.pace.renew);
         while wait() == Err(RecvTimeoutError::Timeout) {
             let _ = self.store().renew(&self.owner, self.pace.lease);
-        }
-    }
-}
-
-/// The results of a run so far.
-struct Results<'a> {
-    cells: &'a [Cell],
-    cell_progress: Vec<CellProgress>,
-    /// Matches without a result, by key.
-    missing: HashMap<String, Job>,
-    n_played: usize,
-    failures: Vec<Failure>,
-    /// Void matches per player.
-    n_void: BTreeMap<String, usize>,
-    /// Each absent player with its cause, in the order of their first absence.
-    absent: Vec<(String, String)>,
-    /// Number and time of the matches that were played, per cell.
-    times: Vec<(u32, Duration)>,
-    last: Option<usize>,
-    /// Version of the store when it was read last.
-    version: Option<i64>,
-}
-
-impl<'a> Results<'a> {
-    /// Reads the results that are in the store.
-    fn load(cells: &'a [Cell], store: &Store) -> Result<Results<'a>, StoreError> {
-        let mut cell_progress: Vec<CellProgress> = cells.iter().map(CellProgress::new).collect();
-        let mut missing = HashMap::new();
-        for (cell_idx, (cell, progress)) in cells.iter().zip(&mut cell_progress).enumerate() {
-            for index in 0..cell.terms.n_matches {
-                let key = cell.fixture(index).key();
-                match store.get(&key)? {
-                    Some(result) => progress.put(cell, result),
-                    None => {
-                        missing.insert(key, Job { cell_idx, index });
-                    }
-                }
-            }
-        }
-        Ok(Results {
-            times: vec![(0, Duration::ZERO); cells.len()],
-            cells,
-            cell_progress,
-            missing,
-            n_played: 0,
-            failures: Vec::new(),
-            n_void: BTreeMap::new(),
-            absent: Vec::new(),
-            last: None,
-            version: None,
-        })
-    }
-
-    /// The missing matches, round by round over all cells, with the remote players of each.
-    fn missing_jobs(&self) -> Vec<(Job, Vec<String>)> {
-        let mut jobs = Vec::new();
-        for (cell_idx, (cell, progress)) in self.cells.iter().zip(&self.cell_progress).enumerate() {
-            let addresses: Vec<String> = cell.addresses().map(str::to_owned).collect();
-            for index in (0..cell.terms.n_matches).filter(|index| progress.is_missing(*index)) {
-                let round = index / cell.round_len();
-                jobs.push((round, Job { cell_idx, index }, addresses.clone()));
-            }
-        }
-        jobs.sort_by_key(|(round, job, _)| (*round, job.cell_idx, job.index));
-        let jobs = jobs.into_iter();
-        jobs.map(|(_, job, addresses)| (job, addresses)).collect()
-    }
-
-    fn take(&mut self, report: Report) {
-        match report {
-            Report::Result {
-                job,
-                result,
-                played,
-            } => {
-                if let Some(time) = played {
-                    self.n_played += 1;
-                    let (n, sum) = &mut self.times[job.cell_idx];
-                    (*n, *sum) = (*n + 1, *sum + time);
-                }
-                self.put(job, *result);
-            }
-            Report::Void(absent) => {
-                for Absent { player, cause } in absent {
-                    *self.n_void.entry(player.clone()).or_default() += 1;
-                    self.absent.retain(|(known, _)| *known != player);
-                    self.absent.push((player, cause));
-                }
-            }
-            Report::Broken(failure) => self.failures.push(failure),
-        }
-    }
-
-    fn put(&mut self, job: Job, result: MatchResult) {
-        self.missing.remove(&result.fixture.key());
-        self.last = Some(job.cell_idx);
-        self.cell_progress[job.cell_idx].put(&self.cells[job.cell_idx], result);
-    }
-
-    /// Takes results that other processes have stored; whether there were any.
-    fn look_for_others(&mut self, shared: &Shared<'_>) -> Result<bool, StoreError> {
-        let mut found = Vec::new();
-        {
-            let store = shared.store();
-            let version = Some(store.version()?);
-            if version == self.version {
-                return Ok(false);
-            }
-            self.version = version;
-            for key in store.keys()? {
-                if let Some(job) = self.missing.get(&key) {
-                    found.extend(store.get(&key)?.map(|result| (*job, result)));
-                }
-            }
-        }
-        let is_changed = !found.is_empty();
-        for (job, result) in found {
-            shared.queue.remove(job);
-            self.put(job, result);
-        }
-        Ok(is_changed)
-    }
-
-    fn tell(&self, watch: &mut dyn FnMut(&Progress<'_>), n_threads: usize, n_elsewhere: usize) {
-        let counted = self.cell_progress.iter().map(CellProgress::n_counted);
-        watch(&Progress {
-            cell_progress: &self.cell_progress,
-            n_done: counted.sum(),
-            n_wanted: self.cell_progress.iter().map(CellProgress::n_wanted).sum(),
-            n_played: self.n_played,
-            left: self.left(n_threads),
-            last: self.last,
-            n_elsewhere,
-            absent: &self.absent,
-        });
-    }
-
-    /// Each cell goes on at its mean time per match; a cell without a match, at the mean of all.
-    fn left(&self, n_threads: usize) -> Option<Duration> {
-        let n: u32 = self.times.iter().map(|(n, _)| n).sum();
-        let all: Duration = self.times.iter().map(|(_, time)| time).sum();
-        if n == 0 {
-            return None;
-        }
-        let cell_time = |(progress, (n_here, time)): (&CellProgress, &(u32, Duration))| {
-            let missing = progress.n_wanted() - progress.n_counted();
-            let mean = match n_here {
-                0 => all / n,
-                n_here => *time / *n_here,
-            };
-            mean * missing as u32
-        };
-        let left: Duration = self
-            .cell_progress
-            .iter()
-            .zip(&self.times)
-            .map(cell_time)
-            .sum();
-        Some(left / n_threads.max(1) as u32)
-    }
-
-    fn into_outcome(self) -> Outcome {
-        let n_missing = |player: &str| {
-            let cells = self.cells.iter().zip(&self.cell_progress);
-            let of_player = cells.filter(|(cell, _)| {
-                let players = cell.fixture(0).players;
-                players.iter().any(|one| one.name == player)
-            });
-            of_player
-                .map(|(_, progress)| progress.n_wanted() - progress.n_counted())
-                .sum()
-        };
-        let absent = self.absent.iter().map(|(player, cause)| AbsentPlayer {
-            n_void: self.n_void[player],
-            n_missing: n_missing(player),
-            player: player.clone(),
-            cause: cause.clone(),
-        });
-        Outcome {
-            absent: absent.filter(|absent| absent.n_missing > 0).collect(),
-            cell_progress: self.cell_progress,
-            n_played: self.n_played,
-            failures: self.failures,
         }
     }
 }

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::lease;
 use crate::result::{MatchResult, MoveRow};
+use crate::workers::Rejected;
 
 /// The version of the tables of results.
 const FORMAT: i64 = 1;
@@ -47,6 +48,20 @@ const TABLES: &str = "
         PRIMARY KEY (key, step, role)
     ) WITHOUT ROWID;";
 
+/// What only matches on other machines need. Older versions ignore these tables.
+const QUEUE_TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS rejected (
+        id TEXT PRIMARY KEY,
+        key TEXT NOT NULL,
+        worker TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        result TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS streams (
+        name TEXT PRIMARY KEY,
+        sequence INTEGER NOT NULL
+    ) WITHOUT ROWID;";
+
 /// Why a store cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -72,6 +87,20 @@ pub enum StoreError {
     Io(#[from] io::Error),
 }
 
+impl StoreError {
+    /// Whether the disk is full: what could not be written can be written later.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let StoreError::Sqlite(error) = self else {
+            return false;
+        };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure)
+        )
+    }
+}
+
 /// A store of results.
 pub struct Store {
     pub(crate) connection: Connection,
@@ -94,7 +123,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
-        match has_tables(&connection)? {
+        match is_store(&connection)? {
             true => Store::prepare(connection),
             false => Err(StoreError::Foreign),
         }
@@ -127,6 +156,7 @@ impl Store {
             let transaction = write(&mut connection)?;
             transaction.execute_batch(TABLES)?;
             transaction.execute_batch(lease::TABLES)?;
+            transaction.execute_batch(QUEUE_TABLES)?;
             transaction.pragma_update(None, "user_version", FORMAT)?;
             transaction.commit()?;
         }
@@ -231,6 +261,69 @@ impl Store {
         Ok(())
     }
 
+    /// Writes what arrived from a stream, all of it or nothing: results with their moves, results that do not count, and the
+    /// place up to which the stream is read. Returns which of the results were new.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn put_arrivals(
+        &mut self,
+        stream: &str,
+        sequence: u64,
+        results: &[(MatchResult, Vec<MoveRow>)],
+        rejected: &[Rejected],
+    ) -> Result<Vec<bool>, StoreError> {
+        let transaction = write(&mut self.connection)?;
+        let mut is_new = Vec::with_capacity(results.len());
+        for (result, moves) in results {
+            is_new.push(insert(&transaction, result, moves)?);
+        }
+        for one in rejected {
+            transaction.execute(
+                "INSERT OR IGNORE INTO rejected (id, key, worker, reason, result) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![one.id, one.key, one.worker, one.reason, one.result],
+            )?;
+        }
+        transaction.execute(
+            "INSERT OR REPLACE INTO streams (name, sequence) VALUES (?1, ?2)",
+            params![stream, sequence as i64],
+        )?;
+        transaction.commit()?;
+        Ok(is_new)
+    }
+
+    /// The place up to which a stream is read; 0 if nothing of it is.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn place_in(&self, stream: &str) -> Result<u64, StoreError> {
+        let select = "SELECT sequence FROM streams WHERE name = ?1";
+        let found = self
+            .connection
+            .query_row(select, [stream], |row| row.get(0));
+        let found: Option<i64> = found.optional()?;
+        Ok(found.unwrap_or(0) as u64)
+    }
+
+    /// Results of workers that do not count, in the order of their ids.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn rejected(&self) -> Result<Vec<Rejected>, StoreError> {
+        let select = "SELECT id, key, worker, reason, result FROM rejected ORDER BY id";
+        let mut statement = self.connection.prepare(select)?;
+        let rows = statement.query_map([], |row| {
+            Ok(Rejected {
+                id: row.get(0)?,
+                key: row.get(1)?,
+                worker: row.get(2)?,
+                reason: row.get(3)?,
+                result: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Adds results; returns how many were new.
     ///
     /// # Errors
@@ -246,9 +339,18 @@ impl Store {
     }
 }
 
+/// Whether all tables are there.
 fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
-    let count = "SELECT COUNT(*) FROM sqlite_master
-        WHERE type = 'table' AND name IN ('matches', 'moves', 'leases', 'player_leases')";
+    let count = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN
+        ('matches', 'moves', 'leases', 'player_leases', 'rejected', 'streams')";
+    let n_tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
+    Ok(n_tables == 6)
+}
+
+/// Whether the tables are there that every version has.
+fn is_store(connection: &Connection) -> rusqlite::Result<bool> {
+    let count = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN
+        ('matches', 'moves', 'leases', 'player_leases')";
     let n_tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
     Ok(n_tables == 4)
 }

@@ -17,13 +17,15 @@ use agon_arena::rules_hash;
 use agon_gdl::Limits;
 use agon_tournament::{
     Budget, BudgetPlan, CellProgress, Comparison, Experiment, Format, MatchResult, Outcome,
-    Overrides, Row, Sheet, Sprt, Summary, comparison_table, plot, tables, wrap, write_comparisons,
+    Overrides, Row, Shard, Sheet, Sprt, Summary, comparison_table, plot, tables, wrap,
+    write_comparisons,
 };
 use anyhow::{Context, bail};
 use serde_json::json;
 
+use crate::cluster::ClusterArgs;
 use crate::commands::report::read_results;
-use crate::commands::tournament::{Output, Shape, compile, exit_code, run_cells};
+use crate::commands::tournament::{How, Output, Shape, compile, exit_code, run_cells};
 use crate::{sheet, terminal};
 
 /// Where results are kept by default.
@@ -50,6 +52,7 @@ Examples:
   agon experiment
   agon experiment cadia-table1 --scale 0.05
   agon experiment finnsson-table1 --games 100 --budget random_games=300 --sprt
+  agon experiment cadia-table1 --on nats://queue.example:4222
   agon experiment cadia-table1 --from experiments/results/cadia-table1.jsonl --plot table.svg")]
 pub(crate) struct Args {
     /// The name of a table, or the path of a file with one
@@ -87,6 +90,8 @@ pub(crate) struct Args {
     /// Matches played at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// How the table is written
     #[arg(long, value_enum, default_value_t = Shape::Terminal)]
     format: Shape,
@@ -323,7 +328,14 @@ impl Args {
             }
         }
         let cells = experiment.cells(&sheets, overrides)?;
-        run_cells(&cells, &self.store, self.fresh, self.threads)
+        let how = How {
+            n_threads: self.threads,
+            is_fresh: self.fresh,
+            shard: Shard::WHOLE,
+            cluster: &self.cluster,
+            name: &experiment.name,
+        };
+        run_cells(&cells, &self.store, &how)
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agon_tournament::{
-    Cross, CsvError, Format, MatchResult, MoveWriter, Store, Tally, games, one_budget, overall,
-    overall_table, plot, read_lines, score_table, tallies, write_cells, write_lines, write_matches,
+    Cross, CsvError, Format, MatchResult, MoveWriter, Rejected, Store, Tally, games, one_budget,
+    overall, overall_table, plot, read_lines, score_table, tallies, workers, workers_table,
+    write_cells, write_lines, write_matches,
 };
 use anyhow::{Context, bail};
 
@@ -29,6 +30,8 @@ Examples:
   agon report results.sqlite --format markdown --game breakthrough
   agon report results.sqlite --csv > cells.csv
   agon report results.sqlite --matches matches.csv --moves moves.csv
+  agon report results.sqlite --workers
+  agon report results.sqlite --without old-laptop
   agon report results.sqlite --plots pictures/
   agon report results.sqlite --export results.jsonl
   agon report new.sqlite --import results.jsonl"
@@ -60,6 +63,12 @@ pub(crate) struct Args {
     /// Write pictures into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
+    /// Compare workers: matches, rejected results, speed, and scores against what the others got
+    #[arg(long, conflicts_with = "csv")]
+    workers: bool,
+    /// Leave out the results of this worker; may be given several times
+    #[arg(long, value_name = "WORKER")]
+    without: Vec<String>,
     /// Only this game; may be given several times
     #[arg(long, value_name = "GAME")]
     game: Vec<String>,
@@ -84,6 +93,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut results = store.results().with_context(in_store)?;
     results.retain(|result| args.includes(result));
+    leave_out(&mut results, &args.without);
+    if args.workers {
+        let rejected = store.rejected().with_context(in_store)?;
+        print_workers(&results, &rejected, args)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some(path) = &args.export {
         let mut file = create(path)?;
         let written = write_lines(&results, &mut file);
@@ -128,6 +143,52 @@ impl Args {
             self.player.is_empty() || players.any(|player| self.player.contains(&player.name));
         is_game && is_player
     }
+}
+
+/// Drops the results of some workers and says so.
+fn leave_out(results: &mut Vec<MatchResult>, without: &[String]) {
+    for worker in without {
+        let before = results.len();
+        let is_of = |result: &MatchResult| {
+            let by = result.played_by.as_ref();
+            by.is_some_and(|by| by.worker == *worker)
+        };
+        results.retain(|result| !is_of(result));
+        eprintln!(
+            "agon: {} results of {worker} are left out",
+            before - results.len()
+        );
+    }
+}
+
+fn print_workers(
+    results: &[MatchResult],
+    rejected: &[Rejected],
+    args: &Args,
+) -> anyhow::Result<()> {
+    let rows = workers(results, rejected);
+    let mut out = stdout().lock();
+    match args.format.output(args.json) {
+        Output::Tables(format) => {
+            writeln!(out, "{}", workers_table(&rows).text(format))?;
+            for one in rejected {
+                writeln!(
+                    out,
+                    "rejected: {}, match {}: {}",
+                    one.worker, one.key, one.reason
+                )?;
+            }
+        }
+        Output::Csv | Output::Json => {
+            for row in rows {
+                writeln!(out, "{}", serde_json::to_string(&row)?)?;
+            }
+            for one in rejected {
+                writeln!(out, "{}", serde_json::json!({ "rejected": one }))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Opens a store, or reads JSON lines into one.

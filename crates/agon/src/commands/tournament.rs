@@ -16,11 +16,12 @@ use agon_gdl::Limits;
 use agon_ground::GroundLimits;
 use agon_protocol::StopFlag;
 use agon_tournament::{
-    AbsentPlayer, Budget, Cell, CellProgress, Ended, Format, Outcome, Plan, SecretFiles, Sheet,
-    Store, Tally, run as play, write_cells,
+    AbsentPlayer, Budget, Cell, CellProgress, Ended, Format, Outcome, Plan, Progress, SecretFiles,
+    Shard, Sheet, Store, Tally, run_shard, write_cells,
 };
 use anyhow::Context;
 
+use crate::cluster::{self, ClusterArgs};
 use crate::commands::bench::stem;
 use crate::commands::report::{print_json, print_tables};
 use crate::progress::{ProgressShow, time};
@@ -47,11 +48,16 @@ Results are stored as they come, and the same command goes on where it was stopp
 tournament on one store; they share the matches. A match with a player that cannot be reached, or that does not answer
 START, is void: it is not stored, and the next run tries it again. A player that stops answering during a match forfeits it.
 
+With --on, the matches are played by workers on other machines (`agon worker`), and this command collects their results;
+docs/cluster.md explains how. Jobs stay on the queue when this command is stopped, and the same command goes on.
+
 Exit code: 0 if all matches have a result, 1 if some are missing, 2 if the command or the file is wrong.
 
 Examples:
   agon tournament breakthrough.toml
   agon tournament breakthrough.toml --store results.sqlite --threads 1
+  agon tournament breakthrough.toml --on nats://queue.example:4222
+  agon tournament breakthrough.toml --shard 2/4 --store part2.sqlite
   agon report results.sqlite --plots pictures/")]
 pub(crate) struct Args {
     /// The tournament file
@@ -65,6 +71,11 @@ pub(crate) struct Args {
     /// Number of matches at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
+    /// Play only part I of N equal parts, for machines without a common store; merge with `agon report --import`
+    #[arg(long, value_name = "I/N", conflicts_with = "on", default_value_t = Shard::WHOLE, hide_default_value = true)]
+    shard: Shard,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// Format of the table
     #[arg(long, value_enum, default_value_t = Shape::Terminal)]
     format: Shape,
@@ -131,7 +142,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     warn_of_clocks(&cells);
     let default = || args.file.with_extension("sqlite");
     let store = args.store.clone().unwrap_or_else(default);
-    let outcome = run_cells(&cells, &store, args.fresh, args.threads)?;
+    let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
+    let how = How {
+        n_threads: args.threads,
+        is_fresh: args.fresh,
+        shard: args.shard,
+        cluster: &args.cluster,
+        name: &name,
+    };
+    let outcome = run_cells(&cells, &store, &how)?;
     print(&outcome, args.format.output(args.json))?;
     Ok(exit_code(&outcome))
 }
@@ -170,37 +189,46 @@ pub(crate) fn compile(game: &str, folder: Option<&Path>) -> anyhow::Result<Arc<S
     Ok(Arc::new(Sheet::new(&stem(&sheet.name), Arc::new(compiled))))
 }
 
+/// How matches are played.
+pub(crate) struct How<'a> {
+    pub(crate) n_threads: Option<u32>,
+    pub(crate) is_fresh: bool,
+    pub(crate) shard: Shard,
+    pub(crate) cluster: &'a ClusterArgs,
+    /// The name on a queue, unless another one is given.
+    pub(crate) name: &'a str,
+}
+
 /// Plays the missing matches of cells, shows the progress, and reports failures.
-pub(crate) fn run_cells(
-    cells: &[Cell],
-    path: &Path,
-    is_fresh: bool,
-    n_threads: Option<u32>,
-) -> anyhow::Result<Outcome> {
+pub(crate) fn run_cells(cells: &[Cell], path: &Path, how: &How<'_>) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let mut store = Store::open(path).with_context(|| path.display().to_string())?;
-    if is_fresh {
+    if how.is_fresh {
         let keys = cells.iter().flat_map(|cell| {
             let matches = 0..cell.terms.n_matches;
             matches.map(|index| cell.fixture(index).key())
         });
         store.forget(&keys.collect::<Vec<String>>())?;
     }
-    let stop = StopFlag::new();
-    let raise = stop.clone();
-    let interrupt = move || {
-        if raise.is_raised() {
-            std::process::exit(130);
-        }
-        raise.raise();
-    };
-    ctrlc::set_handler(interrupt).context("cannot watch for Ctrl-C")?;
-    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    let n_threads = n_threads.map_or_else(cores, |n| n as usize);
+    let stop = stop_by_signal()?;
     let mut show = ProgressShow::new(cells);
-    let outcome = play(cells, &mut store, n_threads, &stop, &mut |progress| {
-        show.show(progress);
-    });
+    let (outcome, where_played) = match how.cluster.coordination(how.name, how.is_fresh)? {
+        Some((access, coordination)) => {
+            let outcome = cluster::run(&access, &coordination, cells, &mut store, &stop, &mut show);
+            (outcome, format!("on {}", access.address))
+        }
+        None => {
+            let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+            let n = how.n_threads.map_or_else(cores, |n| n as usize);
+            let mut watch = |progress: &Progress<'_>| show.show(progress);
+            let outcome = run_shard(how.shard, cells, &mut store, n, &stop, &mut watch);
+            let plural = if n == 1 { "" } else { "s" };
+            (
+                outcome.map_err(Into::into),
+                format!("on {n} thread{plural}"),
+            )
+        }
+    };
     show.finish();
     let outcome = outcome?;
     for failure in &outcome.failures {
@@ -218,13 +246,26 @@ pub(crate) fn run_cells(
         eprintln!("agon: stopped; run the same command again to go on");
     }
     eprintln!(
-        "{} matches played in {} on {n_threads} thread{}, stored in {}",
+        "{} matches played in {} {where_played}, stored in {}",
         outcome.n_played,
         time(started.elapsed()),
-        if n_threads == 1 { "" } else { "s" },
         path.display()
     );
     Ok(outcome)
+}
+
+/// A flag that Ctrl-C and SIGTERM raise; the second time ends the program.
+pub(crate) fn stop_by_signal() -> anyhow::Result<StopFlag> {
+    let stop = StopFlag::new();
+    let raise = stop.clone();
+    let interrupt = move || {
+        if raise.is_raised() {
+            std::process::exit(130);
+        }
+        raise.raise();
+    };
+    ctrlc::set_handler(interrupt).context("cannot watch for Ctrl-C")?;
+    Ok(stop)
 }
 
 /// A player that was not there, and what to do about it.
@@ -248,10 +289,7 @@ fn absence_words(absent: &AbsentPlayer) -> String {
 
 /// 1 if matches are missing.
 pub(crate) fn exit_code(outcome: &Outcome) -> ExitCode {
-    let is_complete = outcome
-        .cell_progress
-        .iter()
-        .all(|cell| cell.ended().is_some());
+    let is_complete = outcome.n_missing == 0;
     ExitCode::from(u8::from(!is_complete))
 }
 

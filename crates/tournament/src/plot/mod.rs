@@ -9,9 +9,11 @@ mod canvas;
 mod cross;
 mod curve;
 mod paper;
+mod tuning;
 
 pub use bars::bars;
 pub use budgets::budgets;
 pub use cross::cross;
 pub use curve::{CurvePoint, curve};
 pub use paper::paper;
+pub use tuning::tuning;
