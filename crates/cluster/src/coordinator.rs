@@ -124,17 +124,18 @@ pub fn coordinate(
 
 /// Players must be presets with numbers.
 fn check_players(cells: &[Cell]) -> Result<(), ClusterError> {
-    let players = cells
-        .iter()
-        .flat_map(|cell| [&cell.pair.first, &cell.pair.second]);
-    for player in players {
+    let players = cells.iter().flat_map(|cell| {
+        let game = &cell.sheet.game;
+        [(game, &cell.pair.first), (game, &cell.pair.second)]
+    });
+    for (game, player) in players {
         let fail = |reason: String| ClusterError::Player {
             player: player.to_string(),
             reason,
         };
         let same = Entrant::parse_foreign(&player.to_string());
         let same = same.map_err(|error| fail(error.to_string()))?;
-        if same.identity() != player.identity() {
+        if same.identity(game) != player.identity(game) {
             return Err(fail("it cannot be described to other machines".to_owned()));
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agon_gdl::{Rules, check, parse};
 use agon_protocol::codec::{read_reply, read_request, write_reply, write_request};
-use agon_protocol::{MatchId, Reply, Request, Term};
+use agon_protocol::{MatchId, Reply, Request, Term, Turn};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
