@@ -293,7 +293,7 @@ fn liars_dice_counts_all_four_dice() {
         assert_eq!(goals[winner], "100", "dice {rolled:?}, bid {bid:?}");
         assert_eq!(goals[1 - winner], "0");
     }
-    assert!(n_true > 20, "{n_true} bids were true");
+    assert!(n_true > 3, "{n_true} bids were true");
 }
 
 #[test]
