@@ -428,7 +428,7 @@ def sprt(lab, short):
     assert matches < n, "the test ended early"
     playing = 1
     while playing > 0:
-        listed = subprocess.run([lab.agon, "queue", "--on", lab.on, "list", "--json"], check=True, capture_output=True, text=True)
+        listed = subprocess.run([lab.agon, "queue", "--on", lab.on, "--json", "list"], check=True, capture_output=True, text=True)
         rows = [json.loads(line) for line in listed.stdout.splitlines()]
         row = [row["tournament"] for row in rows if "tournament" in row][0]
         playing = row["waiting"] + row["playing"]

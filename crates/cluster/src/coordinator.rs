@@ -231,6 +231,10 @@ impl<'a> Coordinator<'a> {
         if self.n_foreign > 0 {
             notify(Notice::Foreign(self.n_foreign));
         }
+        // Workers that are refused answer the announcement.
+        let subject = self.queue.names.worker("*");
+        let reports = self.queue.context.client().subscribe(subject).await;
+        let mut reports = reports.map_err(|error| ClusterError::server("listening", error))?;
         let (mut told, mut checked) = (Instant::now(), Instant::now());
         if !self.is_over() {
             self.publish_rules().await?;
@@ -239,9 +243,6 @@ impl<'a> Coordinator<'a> {
             notify(Notice::Published { n_new, n_queued });
             self.announce(false).await?;
         }
-        let subject = self.queue.names.worker("*");
-        let reports = self.queue.context.client().subscribe(subject).await;
-        let mut reports = reports.map_err(|error| ClusterError::server("listening", error))?;
         let mut refused = BTreeSet::new();
         let mut attempt = 0;
         while !self.is_over() && !stop.is_raised() {

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     server: ServerArgs,
     /// Print one JSON object per tournament and worker
-    #[arg(long)]
+    #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
     command: Command,
