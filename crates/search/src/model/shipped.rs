@@ -22,7 +22,6 @@ const FILES: &[&[u8]] = files![
     "breakthrough_small",
     "breakthrough_suicide",
     "checkers",
-    "checkers_small",
     "chinese_checkers_2",
     "knightthrough",
     "mancala_kalah",
