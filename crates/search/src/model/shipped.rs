@@ -24,7 +24,6 @@ const FILES: &[&[u8]] = files![
     "checkers",
     "chinese_checkers_2",
     "knightthrough",
-    "mancala_kalah",
     "nine_mens_morris",
     "othello",
     "othello_6x6",
