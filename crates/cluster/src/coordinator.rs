@@ -234,7 +234,7 @@ impl<'a> Coordinator<'a> {
         // Workers that are refused answer the announcement.
         let subject = self.queue.names.worker("*");
         let reports = self.queue.context.client().subscribe(subject).await;
-        let mut reports = reports.map_err(|error| ClusterError::server("listening", error))?;
+        let mut reports = reports.map_err(|error| ClusterError::server("listening", &error))?;
         let (mut told, mut checked) = (Instant::now(), Instant::now());
         if !self.is_over() {
             self.publish_rules().await?;
@@ -317,7 +317,7 @@ impl<'a> Coordinator<'a> {
     /// Queues matches that are neither queued nor played: after a loss of data on the server, for example.
     async fn check_queue(&mut self) -> Result<(), ClusterError> {
         let fail =
-            |error: &dyn ToString| ClusterError::server("looking at a stream", error.to_string());
+            |error: &dyn ToString| ClusterError::server("looking at a stream", error);
         // Jobs are counted first. What left the queue before that has its result in the stream.
         let n_jobs = self
             .jobs
@@ -420,7 +420,7 @@ impl<'a> Coordinator<'a> {
         for cell_idx in self.early_cells() {
             let jobs = self.queue.names.job(&self.how.name, cell_idx, "*");
             let purged = self.jobs.purge().filter(jobs).await;
-            purged.map_err(|error| ClusterError::server("withdrawing jobs", error))?;
+            purged.map_err(|error| ClusterError::server("withdrawing jobs", &error))?;
         }
         Ok(())
     }
@@ -465,7 +465,7 @@ impl<'a> Coordinator<'a> {
         notify: &mut dyn FnMut(Notice),
     ) -> Result<usize, ClusterError> {
         let fail =
-            |error: &dyn ToString| ClusterError::server("reading results", error.to_string());
+            |error: &dyn ToString| ClusterError::server("reading results", error);
         let batch = consumer
             .batch()
             .max_messages(BATCH)
@@ -633,10 +633,7 @@ impl<'a> Coordinator<'a> {
             let counted = match is_new {
                 true => Some(result),
                 // Another process has stored one in the meantime.
-                false => self
-                    .store
-                    .get(&result.fixture.key())
-                    .map_err(StoreError::from)?,
+                false => self.store.get(&result.fixture.key())?,
             };
             if let Some(result) = counted {
                 self.ledger.put(job, result);

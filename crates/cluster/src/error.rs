@@ -65,7 +65,7 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    pub(crate) fn server(what: &'static str, error: impl ToString) -> ClusterError {
+    pub(crate) fn server(what: &'static str, error: &dyn ToString) -> ClusterError {
         ClusterError::Server {
             what,
             reason: error.to_string(),

@@ -42,9 +42,9 @@ pub(crate) async fn put(
         let sent = context
             .send_publish(names.object(&sheet.hash, number), message)
             .await;
-        let sent = sent.map_err(|error| ClusterError::server("sending rules", error))?;
+        let sent = sent.map_err(|error| ClusterError::server("sending rules", &error))?;
         sent.await
-            .map_err(|error| ClusterError::server("sending rules", error))?;
+            .map_err(|error| ClusterError::server("sending rules", &error))?;
     }
     Ok(())
 }
@@ -55,7 +55,7 @@ pub(crate) async fn get(
     names: &Names,
     hash: &str,
 ) -> Result<Vec<u8>, ClusterError> {
-    let fail = |error: &dyn ToString| ClusterError::server("fetching rules", error.to_string());
+    let fail = |error: &dyn ToString| ClusterError::server("fetching rules", error);
     let stream = context.get_stream_no_info(names.object_stream()).await;
     let stream = stream.map_err(|error| fail(&error))?;
     let mut bytes = Vec::new();

@@ -165,7 +165,7 @@ impl Queue {
             ..Default::default()
         };
         let made = jobs.create_consumer(consumer).await;
-        made.map_err(|error| ClusterError::server("making the consumer of jobs", error))?;
+        made.map_err(|error| ClusterError::server("making the consumer of jobs", &error))?;
         Ok((jobs, results))
     }
 
@@ -180,7 +180,7 @@ impl Queue {
 
     async fn make(&self, config: Config) -> Result<Stream, ClusterError> {
         let made = self.context.get_or_create_stream(config).await;
-        made.map_err(|error| ClusterError::server("making a stream", error))
+        made.map_err(|error| ClusterError::server("making a stream", &error))
     }
 
     /// The consumer of the jobs of a tournament, with how long it waits for signs of life.
@@ -194,7 +194,7 @@ impl Queue {
             .get_consumer_from_stream(CONSUMER, stream)
             .await;
         let consumer: PullConsumer = consumer
-            .map_err(|error| ClusterError::server("finding the consumer of jobs", error))?;
+            .map_err(|error| ClusterError::server("finding the consumer of jobs", &error))?;
         let wait = consumer.cached_info().config.ack_wait;
         Ok((consumer, wait))
     }
@@ -216,7 +216,7 @@ impl Queue {
             ..Default::default()
         };
         let made = results.create_consumer(config).await;
-        made.map_err(|error| ClusterError::server("reading results", error))
+        made.map_err(|error| ClusterError::server("reading results", &error))
     }
 
     /// Publishes jobs; returns how many were new on the queue.
@@ -233,7 +233,7 @@ impl Queue {
                 .message_id(&job.key);
             let subject = self.names.job(tournament, job.cell, &job.key);
             let sent = self.context.send_publish(subject, message).await;
-            let sent = sent.map_err(|error| ClusterError::server("publishing jobs", error))?;
+            let sent = sent.map_err(|error| ClusterError::server("publishing jobs", &error))?;
             in_flight.push_back((sent, job));
             if in_flight.len() >= WINDOW {
                 n_new += self.settle(tournament, in_flight.pop_front()).await?;
@@ -261,7 +261,7 @@ impl Queue {
                 let subject = self.names.job(tournament, job.cell, &job.key);
                 let again = self.context.publish(subject, job.payload).await;
                 let again =
-                    again.map_err(|error| ClusterError::server("publishing jobs", error))?;
+                    again.map_err(|error| ClusterError::server("publishing jobs", &error))?;
                 is_new(again.await)
             }
             Err(error) => is_new(Err(error)),
@@ -281,13 +281,13 @@ impl Queue {
                 Ok(state.ok().map(|state| (state, message.sequence)))
             }
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
-            Err(error) => Err(ClusterError::server("reading the state", error)),
+            Err(error) => Err(ClusterError::server("reading the state", &error)),
         }
     }
 
     pub(crate) async fn state_stream(&self) -> Result<Stream, ClusterError> {
         let stream = self.context.get_stream(self.names.state_stream()).await;
-        stream.map_err(|error| ClusterError::server("reading the state", error))
+        stream.map_err(|error| ClusterError::server("reading the state", &error))
     }
 
     /// The states of all tournaments.
@@ -318,19 +318,19 @@ impl Queue {
                 .expected_last_subject_sequence(place);
             let subject = self.names.state(tournament.as_str());
             let sent = self.context.send_publish(subject, message).await;
-            let sent = sent.map_err(|error| ClusterError::server("writing the state", error))?;
+            let sent = sent.map_err(|error| ClusterError::server("writing the state", &error))?;
             match sent.await {
                 Ok(_) => return Ok(state),
                 Err(error) => last = error.to_string(),
             }
         }
-        Err(ClusterError::server("writing the state", last))
+        Err(ClusterError::server("writing the state", &last))
     }
 }
 
 /// The last message of every subject of a stream.
 pub(crate) async fn last_messages(stream: &Stream) -> Result<Vec<Bytes>, ClusterError> {
-    let fail = |error: &dyn ToString| ClusterError::server("reading a stream", error.to_string());
+    let fail = |error: &dyn ToString| ClusterError::server("reading a stream", error);
     let config = pull::Config {
         deliver_policy: DeliverPolicy::LastPerSubject,
         filter_subject: ">".to_owned(),
@@ -370,6 +370,6 @@ fn is_new(
     match answer {
         Ok(_) => Ok(1),
         Err(error) if error.to_string().contains("per subject") => Ok(0),
-        Err(error) => Err(ClusterError::server("publishing jobs", error)),
+        Err(error) => Err(ClusterError::server("publishing jobs", &error)),
     }
 }

@@ -77,7 +77,7 @@ pub fn list(access: &Access) -> Result<(Vec<QueueRow>, Vec<WorkerState>), Cluste
             rows.push(row(&queue, &state).await?);
         }
         let stream = queue.context.get_stream(queue.names.worker_stream()).await;
-        let stream = stream.map_err(|error| ClusterError::server("reading workers", error))?;
+        let stream = stream.map_err(|error| ClusterError::server("reading workers", &error))?;
         let messages = last_messages(&stream).await?;
         let mut workers: Vec<WorkerState> = messages
             .iter()
@@ -111,7 +111,7 @@ pub fn order(access: &Access, tournament: &Name, order: Order) -> Result<(), Clu
             Order::Cancel => match queue.context.get_stream(jobs).await {
                 Ok(stream) => {
                     let purged = stream.purge().await.map(|_| ());
-                    purged.map_err(|error| ClusterError::server("deleting jobs", error))
+                    purged.map_err(|error| ClusterError::server("deleting jobs", &error))
                 }
                 Err(_) => Ok(()),
             },
@@ -123,7 +123,7 @@ pub fn order(access: &Access, tournament: &Name, order: Order) -> Result<(), Clu
                 let state = queue.state_stream().await?;
                 let subject = queue.names.state(tournament.as_str());
                 let purged = state.purge().filter(subject).await.map(|_| ());
-                purged.map_err(|error| ClusterError::server("deleting the state", error))
+                purged.map_err(|error| ClusterError::server("deleting the state", &error))
             }
         }
     })

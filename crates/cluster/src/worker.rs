@@ -210,7 +210,7 @@ impl<'a> Worker<'a> {
     ) -> Result<Done, ClusterError> {
         let subject = self.queue.names.state("*");
         let changes = self.queue.context.client().subscribe(subject).await;
-        let mut changes = changes.map_err(|error| ClusterError::server("listening", error))?;
+        let mut changes = changes.map_err(|error| ClusterError::server("listening", &error))?;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let long_ago = |time: Duration| {
@@ -400,7 +400,7 @@ impl<'a> Worker<'a> {
     }
 
     async fn try_fetch(&mut self, tournament: &Name, n_free: usize) -> Result<usize, ClusterError> {
-        let fail = |error: &dyn ToString| ClusterError::server("fetching jobs", error.to_string());
+        let fail = |error: &dyn ToString| ClusterError::server("fetching jobs", error);
         if !self.consumers.contains_key(tournament) {
             let (consumer, ack_wait) = self.queue.jobs(tournament).await?;
             self.progress_every = ack_wait / 3;
@@ -584,11 +584,8 @@ impl<'a> Worker<'a> {
         }
         let until = Instant::now() + STOP_PATIENCE;
         while self.held.values().any(|held| held.is_done) && Instant::now() < until {
-            match tokio::time::timeout(TICK, self.sent.recv()).await {
-                Ok(Some(sent)) => {
-                    self.n_played += usize::from(self.held.remove(&sent.id).is_some())
-                }
-                Ok(None) | Err(_) => {}
+            if let Ok(Some(sent)) = tokio::time::timeout(TICK, self.sent.recv()).await {
+                self.n_played += usize::from(self.held.remove(&sent.id).is_some());
             }
         }
         let n_returned = self.held.len();

@@ -21,6 +21,9 @@ use crate::state::{JointMove, MoveId, RoleId, State};
 /// Words of a block of states whose percepts are compared at once.
 const N_WORDS: usize = 4;
 
+/// Gives the legal moves of a role.
+type LegalMoves<'a> = dyn FnMut(RoleId, &mut dyn FnMut(&[MoveId])) + 'a;
+
 /// What a role did and saw in one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Observation<'a> {
@@ -139,9 +142,7 @@ impl Particles {
             drawn,
             words,
         } = self;
-        let mut draw = |legal: &mut dyn FnMut(RoleId, &mut dyn FnMut(&[MoveId])),
-                        idx: usize,
-                        state: &[u64]| {
+        let mut draw = |legal: &mut LegalMoves<'_>, idx: usize, state: &[u64]| {
             let (start, mut n_choices, mut is_possible) = (moves.len(), 1.0, true);
             for role in RoleId::all(*n_roles) {
                 legal(role, &mut |legal| {

@@ -340,12 +340,8 @@ fn leduc_poker_pays_what_the_loser_has_put_in() {
             Some(winner) if winner == player => paid[1 - player],
             Some(_) => -paid[player],
         };
-        for player in 0..2 {
-            assert_eq!(
-                goals[player],
-                (50 + 3 * chips(player)).to_string(),
-                "seed {seed}"
-            );
+        for (player, goal) in goals.iter().enumerate() {
+            assert_eq!(*goal, (50 + 3 * chips(player)).to_string(), "seed {seed}");
         }
         results.insert(chips(0));
     }

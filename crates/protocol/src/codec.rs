@@ -140,12 +140,12 @@ fn arguments<'a, const N: usize>(
     })
 }
 
+/// A match, its last joint move or percepts, and the turn of GDL-II.
+type Step = (MatchId, Option<Vec<Term>>, Option<Turn>);
+
 /// The match, and its last joint move or percepts: a list, or words without the brackets of a list. A number after the match
 /// that is followed by a term and a list is the turn of GDL-II.
-fn step(
-    word: &'static str,
-    args: &[&str],
-) -> Result<(MatchId, Option<Vec<Term>>, Option<Turn>), CodecError> {
+fn step(word: &'static str, args: &[&str]) -> Result<Step, CodecError> {
     let [id, first] = arguments(word, args)?;
     let is_nil = |text: &str| text.eq_ignore_ascii_case("nil");
     if let (Ok(number), Some([last_move, percepts])) = (first.parse(), args.get(2..4)) {

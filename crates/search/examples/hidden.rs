@@ -59,7 +59,7 @@ fn matches(game: &Arc<Game>, args: &[String]) {
         let outcome = play_belief_match(game, &mut bots, 1000, seed, &mut ask, &mut seen);
         n_steps += outcome.steps;
         for (idx, goal) in outcome.goals.iter().enumerate() {
-            let goal = goal.map_or(0, |goal| goal.value());
+            let goal = goal.map_or(0, Goal::value);
             sums[idx] += f64::from(goal);
             wins[idx] += u64::from(goal > 50);
         }

@@ -56,7 +56,7 @@ fn play(
 fn mean(game: &Arc<Game>, names: &[&str], role: usize, playouts: u64, n: u64) -> f64 {
     let goal = |seed| {
         let (outcome, _) = play(game, names, playouts, seed);
-        f64::from(outcome.goals[role].map_or(0, |goal| goal.value()))
+        f64::from(outcome.goals[role].map_or(0, Goal::value))
     };
     (0..n).map(goal).sum::<f64>() / n as f64
 }
@@ -177,7 +177,7 @@ fn knowledge_is_bought_by_information_sets_and_not_by_determinisation() {
             assert!(share > 0.8, "{name}, seed {seed}: {share}");
         }
         let (outcome, _) = play(&game, &["ismcts"], 500, seed);
-        assert_eq!(outcome.goals[0].map(|goal| goal.value()), Some(80));
+        assert_eq!(outcome.goals[0].map(Goal::value), Some(80));
     }
     // Who thinks that it knows everything sees no need to look.
     let guessed = mean(&game, &["hyperplay"], 0, 500, 30);

@@ -151,6 +151,7 @@ mod tests {
             content: Vec::new(),
             glyphs: BTreeMap::new(),
             glyph: Some("b".to_owned()),
+            seen_by: None,
         };
         let values = || vec![["1", "2", "3"].map(str::to_owned).to_vec()];
         let board = Board {

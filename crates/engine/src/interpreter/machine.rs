@@ -268,11 +268,10 @@ impl Machine for InterpreterMachine {
     }
 
     fn percepts(&mut self, role: RoleId, joint: &JointMove) -> &[PerceptId] {
-        let derived = self.derive_percepts(role, joint);
-        derived.unwrap_or_else(|error| {
+        if let Err(error) = self.derive_percepts(role, joint) {
             self.percepts.clear();
-            self.note(error)
-        });
+            self.note::<()>(error);
+        }
         &self.percepts
     }
 

@@ -116,7 +116,7 @@ mod tests {
         for name in NAMES {
             let bot = by_name(name, Arc::clone(&game), &Params::default(), 1);
             let mut bot = bot.unwrap_or_else(|| panic!("{name} is a bot"));
-            let limits = crate::Limits::playouts(1);
+            let limits = Limits::playouts(1);
             let decision = bot.think(game.initial_state(), RoleId(0), &limits, &mut |_| {});
             assert_eq!(game.move_text(RoleId(0), decision.mv), "x");
         }
