@@ -65,7 +65,12 @@ fn play(game: &Arc<Game>, form: PerceptForm, seed: u64) -> MatchRecord {
             ponders: false,
             ..agon_player::Settings::default()
         };
-        let preset = Preset::parse(if seed % 2 == 0 { "random" } else { "mc" }).expect("a preset");
+        let preset = Preset::parse(if seed.is_multiple_of(2) {
+            "random"
+        } else {
+            "mc"
+        })
+        .expect("a preset");
         let player = GamePlayer::new(preset, settings).knowing(Arc::clone(game));
         Seat::new(Box::new(player), About::named("agon"))
     });

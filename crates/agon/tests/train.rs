@@ -221,7 +221,7 @@ fn the_folder_lists_models_and_what_they_think() {
 fn what_comes_with_the_program_is_listed_and_used() {
     let output = agon(&["models", "--json"]);
     let listed = text(&output.stdout);
-    let models = listed.lines().map(|line| serde_json::from_str(line));
+    let models = listed.lines().map(serde_json::from_str);
     let models: Vec<Value> = models.map(|model| model.expect("JSON")).collect();
     let shipped: Vec<&Value> = models
         .iter()

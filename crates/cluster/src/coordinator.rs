@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use agon_protocol::StopFlag;
 use agon_tournament::{
     Cell, Entrant, Failure, Job, Ledger, MatchResult, MoveRow, Outcome, PlayedBy, Progress,
-    Rejected, Shard, Sheet, Store, StoreError, verify,
+    Rejected, Shard, Sheet, Store, verify,
 };
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::stream::Stream;
@@ -316,8 +316,7 @@ impl<'a> Coordinator<'a> {
 
     /// Queues matches that are neither queued nor played: after a loss of data on the server, for example.
     async fn check_queue(&mut self) -> Result<(), ClusterError> {
-        let fail =
-            |error: &dyn ToString| ClusterError::server("looking at a stream", error);
+        let fail = |error: &dyn ToString| ClusterError::server("looking at a stream", error);
         // Jobs are counted first. What left the queue before that has its result in the stream.
         let n_jobs = self
             .jobs
@@ -464,8 +463,7 @@ impl<'a> Coordinator<'a> {
         stop: &StopFlag,
         notify: &mut dyn FnMut(Notice),
     ) -> Result<usize, ClusterError> {
-        let fail =
-            |error: &dyn ToString| ClusterError::server("reading results", error);
+        let fail = |error: &dyn ToString| ClusterError::server("reading results", error);
         let batch = consumer
             .batch()
             .max_messages(BATCH)

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agon_engine::{Game, RoleId};
+use agon_engine::{Game, Goal, RoleId};
 use agon_search::bots::{OosBot, belief_by_name};
 use agon_search::{BeliefBot, Limits, Params, exploitability, play_belief_match};
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agon_engine::{Game, JointMove, MoveId, RoleId};
+use agon_engine::{Game, Goal, JointMove, MoveId, RoleId};
 use agon_search::bots::{BELIEF_NAMES, OosBot, belief_by_name};
 use agon_search::{
     BeliefBot, ExploitabilityError, Limits, MatchOutcome, Params, ViewKey, exploitability,

@@ -4,7 +4,7 @@ use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 use agon::games::{self, BuiltIn, GameKind};
-use agon_gdl::{check, parse};
+use agon_gdl::{Rules, check, parse};
 use agon_tournament::{Format, Kind, Table};
 use serde::Serialize;
 
@@ -89,10 +89,7 @@ fn row(game: &BuiltIn) -> Row<'_> {
         title: &game.about.title,
         roles: roles.collect(),
         kind: game.about.kind.map_or("", GameKind::name),
-        chance: rules
-            .as_ref()
-            .and_then(|rules| rules.random_role())
-            .is_some(),
+        chance: rules.as_ref().and_then(Rules::random_role).is_some(),
         hidden: game.about.hidden,
         tables: &game.about.tables,
     }

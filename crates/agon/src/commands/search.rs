@@ -216,8 +216,11 @@ struct Found {
     report: Report,
     account: Account,
     /// Per role that was searched for: what it believes, and how it would answer.
-    beliefs: Vec<(RoleId, BeliefAccount, Vec<(MoveId, f64)>)>,
+    beliefs: Vec<(RoleId, BeliefAccount, Answer)>,
 }
+
+/// The chances of the moves of an answer.
+type Answer = Vec<(MoveId, f64)>;
 
 impl Found {
     fn search(
