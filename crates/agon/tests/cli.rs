@@ -502,8 +502,24 @@ fn show_says_that_information_is_hidden() {
             game.kif
               roles      robot
               sheet      3 facts, 4 rules, 0 relations of its own
-              warnings   1
+              warnings   0
               language   GDL-II: roles know only what they see
+              engine     scalar
+              fluents    2
+              moves      robot 1
+              ground     4 rules, 4 literals
+              phases     1
+              loops      0
+              network    after         networks     gates     edges
+                         build                1         0         0
+                         sequential           1         0         0
+                         forced               1         0         0
+                         one-hot              1         0         0
+                         does-legal           1         0         0
+                         flatten              1         0         0
+                         share                1         0         0
+              times      …
+              begins     (light off)
         "#]],
     );
 }

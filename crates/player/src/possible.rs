@@ -3,11 +3,13 @@
 //! A role of a GDL-II game is told its percepts, not the moves of the others. This keeps one history of the match that
 //! explains them: a state per step and a joint move that leads to the next one. Each new step extends it. If no joint move
 //! agrees with what was seen, the search goes back and tries other moves in earlier steps, until one history is found or
-//! all have been tried: depth-first, in an order that is drawn per state. A legal move of the role is the same in all
+//! all have been tried: depth-first, in an order that is drawn per state. A state that led nowhere is not entered again at
+//! the same step, so that the work is bounded by states, not by histories. A legal move of the role is the same in all
 //! histories that agree, because a role always knows its legal moves.
 //!
 //! In: [`Sighting`]s. Out: a machine in a possible state. What is likely is not considered; that is up to a bot.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use agon_engine::{Game, JointMove, Machine, MoveId, PerceptId, RoleId, State};
@@ -53,6 +55,8 @@ struct Level {
     n_joint: u64,
 }
 
+/// Most states that are remembered to lead nowhere.
+const MOST_DEAD: usize = 1 << 18;
 /// Number of joint moves between two looks at the clock.
 const TRIES_PER_LOOK: u64 = 64;
 
@@ -62,6 +66,8 @@ pub struct PossibleHistory {
     observed: Vec<Observed>,
     /// The initial state first; there is one more than steps that were explained.
     levels: Vec<Level>,
+    /// States that no history goes on from, with their step. What is seen later only rules out more.
+    dead: HashSet<(usize, State)>,
     draw: Fallback,
     n_tries: u64,
 }
@@ -74,6 +80,7 @@ impl PossibleHistory {
             role,
             observed: Vec::new(),
             levels: Vec::new(),
+            dead: HashSet::new(),
             draw: Fallback::new(seed),
             n_tries: 0,
         }
@@ -138,7 +145,7 @@ impl PossibleHistory {
                 if !machine.is_terminal() {
                     return Found::Possible;
                 }
-                self.levels.pop();
+                self.go_back();
                 continue;
             }
             if level.n_tried == 0 {
@@ -150,7 +157,7 @@ impl PossibleHistory {
                 );
             }
             let Some(joint) = level.next_joint() else {
-                self.levels.pop();
+                self.go_back();
                 continue;
             };
             self.n_tries += 1;
@@ -168,8 +175,21 @@ impl PossibleHistory {
                 return Found::Fault;
             }
             if agrees {
-                self.levels.push(Level::new(machine.state()));
+                let state = machine.state();
+                if !self.dead.contains(&(depth + 1, state.clone())) {
+                    self.levels.push(Level::new(state));
+                }
             }
+        }
+    }
+
+    /// Leaves the last state, from which no history goes on.
+    fn go_back(&mut self) {
+        if self.dead.len() >= MOST_DEAD {
+            self.dead.clear();
+        }
+        if let Some(level) = self.levels.pop() {
+            self.dead.insert((self.levels.len(), level.state));
         }
     }
 
@@ -179,6 +199,7 @@ impl PossibleHistory {
         for observed in &mut self.observed {
             observed.percepts = None;
         }
+        self.dead.clear();
         self.levels = vec![Level::new(game.initial_state().clone())];
         self.guess(game, machine);
     }

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let heads = ["name", "title", "roles", "kind", "information"].map(|head| (head, Kind::Words));
+    let heads = ["name", "title", "roles", "kind", "info"].map(|head| (head, Kind::Words));
     let mut table = Table::new(&heads, 1);
     for game in &games {
         table.push(cells(&row(game)).to_vec());
@@ -68,13 +68,13 @@ fn cells(row: &Row<'_>) -> [String; 5] {
     ]
 }
 
-/// What roles know; nothing where they know everything.
+/// Whether chance plays or something is hidden from a role, in a short word so that no name is broken.
 fn information(row: &Row<'_>) -> &'static str {
     match (row.chance, row.hidden) {
         (false, false) => "",
         (true, false) => "chance",
         (false, true) => "hidden",
-        (true, true) => "chance, hidden",
+        (true, true) => "both",
     }
 }
 
