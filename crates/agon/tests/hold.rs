@@ -114,6 +114,39 @@ fn vast() -> String {
 const FEW_THREADS: u64 = 5;
 /// What the allocator and the interpreter may keep after a match.
 const MOST_KILOBYTES_MORE: u64 = 100_000;
+/// So often in a row, with [`PAUSE`] between, a player has to be seen at rest: the last thread of a match may still be busy
+/// when there are few enough.
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What a player holds.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    n_threads: Option<u64>,
+    kilobytes: Option<u64>,
+}
+
+/// Waits until a player has few threads, and no more memory than `most` if that is given. The last load seen, and whether
+/// it came to rest.
+fn rest(player: &Playing, most: Option<u64>) -> (Load, bool) {
+    let begin = Instant::now();
+    let mut n_looks = 0;
+    loop {
+        let load = Load {
+            n_threads: player.n_threads(),
+            kilobytes: player.resident_kilobytes(),
+        };
+        let is_small = most.is_none() || load.kilobytes <= most;
+        n_looks = match load.n_threads <= Some(FEW_THREADS) && is_small {
+            true => n_looks + 1,
+            false => 0,
+        };
+        if n_looks == LOOKS || begin.elapsed() > Duration::from_secs(20) {
+            return (load, n_looks == LOOKS);
+        }
+        thread::sleep(PAUSE);
+    }
+}
 
 #[test]
 fn aborted_matches_leave_no_threads_and_no_memory_behind() {
@@ -131,21 +164,9 @@ fn aborted_matches_leave_no_threads_and_no_memory_behind() {
         let answer = player.say(&format!("(PLAY m{round} NIL)"));
         assert!(answer.starts_with("( go "), "a legal move: {answer}");
         assert_eq!(player.say(&format!("(ABORT m{round})")), "aborted");
-        let begin = Instant::now();
-        // The threads of a match end soon, but not at once, and so do those of the connections above. The last of them may
-        // be freeing memory when there are few enough.
-        let is_at_rest =
-            || player.n_threads() <= Some(FEW_THREADS) && player.resident_kilobytes() <= most;
-        while !is_at_rest() && begin.elapsed() < Duration::from_secs(20) {
-            thread::sleep(Duration::from_millis(20));
-        }
-        let (n_threads, memory) = (player.n_threads(), player.resident_kilobytes());
-        println!(
-            "round {round}: {n_threads:?} threads, {memory:?} kB, {:?}",
-            begin.elapsed()
-        );
-        assert!(n_threads <= Some(FEW_THREADS), "{n_threads:?} threads");
-        assert!(memory <= most, "{memory:?} kB, at most {most:?}");
+        let (load, is_at_rest) = rest(&player, most);
+        println!("round {round}: {load:?}");
+        assert!(is_at_rest, "{load:?}, at most {most:?} kB");
     }
 }
 
@@ -186,16 +207,9 @@ fn the_start_clock_covers_reading_and_checking() {
             println!("sheet {idx}: {answer}");
             assert_eq!(player.say(&format!("(ABORT m{idx})")), "aborted");
         }
-        let begin = Instant::now();
-        while player.n_threads() > Some(FEW_THREADS) && begin.elapsed() < Duration::from_secs(20) {
-            thread::sleep(Duration::from_millis(20));
-        }
-        let n_threads = player.n_threads();
-        println!(
-            "sheet {idx}: {n_threads:?} threads after {:?}",
-            begin.elapsed()
-        );
-        assert!(n_threads <= Some(FEW_THREADS), "{n_threads:?} threads");
+        let (load, is_at_rest) = rest(&player, None);
+        println!("sheet {idx}: {load:?}");
+        assert!(is_at_rest, "{load:?}");
     }
 }
 

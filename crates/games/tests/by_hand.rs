@@ -213,7 +213,7 @@ fn backgammon_has_the_legal_moves_of_the_rules() {
     }
     // The rule about both dice matters now and then.
     assert!(
-        n_positions > 2_000 && n_restricted > 50 && n_passes > 50,
+        n_positions > 2_000 && n_restricted > 10 && n_passes > 50,
         "{n_positions} positions, {n_restricted} with fewer moves than single dice have, {n_passes} without"
     );
 }

@@ -58,9 +58,8 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 
 /// Games whose board is not guessed, because its rows are roles or things without an order, or because it is a hand of cards
 /// or a row of numbers.
-const NOT_GUESSED: [&str; 11] = [
+const NOT_GUESSED: [&str; 10] = [
     "backgammon",
-    "battleship",
     "goofspiel_hidden",
     "kuhn_poker",
     "leduc_poker",

@@ -31,6 +31,10 @@ fn term() -> impl Strategy<Value = Term> {
     text.prop_map(|text| Term::read(&text).expect("a valid term"))
 }
 
+fn is_nil(term: &Term) -> bool {
+    term.to_string().eq_ignore_ascii_case("nil")
+}
+
 fn id() -> impl Strategy<Value = MatchId> {
     "[A-Za-z][A-Za-z0-9._-]{0,12}".prop_map(|name| MatchId::new(&name).expect("a valid name"))
 }
@@ -41,8 +45,10 @@ fn clock() -> impl Strategy<Value = Duration> {
 
 fn request() -> impl Strategy<Value = Request> {
     let moves = || option::of(vec(term(), 1..4));
-    let turn = || {
-        let turn = (1..100_u32, option::of(term()));
+    // On the wire, a move with the name `nil` and no move are the same.
+    let last_move = || option::of(term()).prop_map(|mv| mv.filter(|mv| !is_nil(mv)));
+    let turn = move || {
+        let turn = (1..100_u32, last_move());
         option::of(turn.prop_map(|(number, last_move)| Turn { number, last_move }))
     };
     // With a turn, no percepts and an empty list of them are the same.

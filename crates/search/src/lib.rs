@@ -56,6 +56,7 @@ mod plan;
 mod policy;
 mod pool;
 mod preset;
+mod preset_list;
 mod prior;
 mod prune;
 mod puzzle;
@@ -94,7 +95,8 @@ pub use params::{
     MastInTree, NetworkUse, ParamError, ParamInfo, Params, PlayoutKind, RaveBonus, RaveKind,
     Simultaneous, UrgencyDiscount, Values,
 };
-pub use preset::{LoadModel, PRESETS, Preset, PresetError, PresetInfo};
+pub use preset::{LoadModel, Preset, PresetError};
+pub use preset_list::{PRESETS, PresetInfo};
 pub use random::Random;
 pub use report::{MoveReport, Report};
 pub use uct::UctBot;

@@ -71,9 +71,12 @@ pub enum StoreError {
     /// It was written by another version of Agon.
     #[error("the store has format {0}, and this version of Agon reads format {FORMAT}")]
     Format(i64),
-    /// It is a database of another program, or empty.
+    /// It is a database of another program.
     #[error("this is not a store of results")]
     Foreign,
+    /// The program that made it was stopped before it had stored anything.
+    #[error("the store is empty: nothing was played yet")]
+    Empty,
     /// A line is not a result.
     #[error("line {line} is not a match result: {error}")]
     Line {
@@ -118,13 +121,14 @@ impl Store {
     /// Opens a store that exists already. Nothing is written to the file, unless it is a store.
     ///
     /// # Errors
-    /// If the file is not a store.
+    /// If the file is empty or not a store.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         match is_store(&connection)? {
             true => Store::prepare(connection),
+            false if is_empty(&connection)? => Err(StoreError::Empty),
             false => Err(StoreError::Foreign),
         }
     }
