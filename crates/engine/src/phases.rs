@@ -106,6 +106,7 @@ impl MarkedWord {
 }
 
 /// The bits of a word that tell the second of two phases.
+#[cfg(feature = "batch")]
 #[derive(Clone, Copy)]
 pub(crate) struct SecondPhase {
     pub(crate) word: usize,
@@ -115,6 +116,7 @@ pub(crate) struct SecondPhase {
 
 impl Marks {
     /// What tells the second phase if there are two, and one word is enough.
+    #[cfg(feature = "batch")]
     pub(crate) fn second_of_two(&self) -> Option<SecondPhase> {
         match self.words.as_slice() {
             [only] if self.n_phases == 2 => Some(SecondPhase {

@@ -43,6 +43,7 @@
 //! **Limits:** networks are valid only for one legal move per role, so a lane in which a role has none ends at once.
 //! Start states must be reachable.
 
+#[cfg(feature = "batch")]
 pub mod batch;
 mod block;
 mod choose;
