@@ -285,7 +285,7 @@ pub const PRESETS: &[PresetInfo] = &[
             ("batch", "auto"),
             ("threads", "auto"),
         ],
-        about: "Our best: a network where one comes with the game, else PUCT, MAST, RAVE, FAST where it fits, early cutoffs, decisive moves and proofs. The default.",
+        about: "Our best: a network where one comes with the game, else PUCT, MAST, RAVE, FAST where it fits, early cutoffs, decisive moves and proofs.",
     },
 ];
 
