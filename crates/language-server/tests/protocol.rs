@@ -311,6 +311,8 @@ fn a_name_is_renamed_everywhere_and_never_into_another() {
         (2, 8, "control", "already the name of a fluent"),
         (2, 8, "two words", "is not a name"),
         (2, 8, "true", "is a keyword"),
+        // `open` has no arguments, and a relation has one number of them.
+        (16, 2, "open", "the sheet would be wrong"),
         (4, 11, "?x", "already the name of a variable"),
         (
             0,
@@ -325,6 +327,12 @@ fn a_name_is_renamed_everywhere_and_never_into_another() {
     }
     let at = editor.at(0, 2);
     assert!(editor.ask("textDocument/prepareRename", at).is_null());
+    // With percepts the role `random` is chance.
+    editor.change(Value::Null, &format!("{GAME}(sees white open)\n"));
+    for (line, name) in [(0, "random"), (1, "random")] {
+        let error = rename(&mut editor, line, 8, name).unwrap_err();
+        assert!(error.contains("another game"), "{error}");
+    }
 }
 
 #[test]
