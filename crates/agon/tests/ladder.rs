@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// A small ladder with a store of this name.
-fn ladder(store: &PathBuf, args: &[&str]) -> Command {
+fn ladder(store: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(["ladder", "tic_tac_toe", "--json", "--threads", "1"]);
     command.args(["--level-matches", "10", "--most-playouts", "16", "--n", "6"]);
@@ -24,7 +24,7 @@ fn store(name: &str) -> PathBuf {
     path
 }
 
-fn remove(store: &PathBuf) {
+fn remove(store: &Path) {
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{end}", store.display()));
     }
@@ -82,7 +82,8 @@ fn a_run_that_was_killed_goes_on_and_ends_like_one_that_was_not() {
     let output = ladder(&broken, &["greedy"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(json(&output), expected);
-    [whole, broken].iter().for_each(remove);
+    remove(&whole);
+    remove(&broken);
 }
 
 #[test]
