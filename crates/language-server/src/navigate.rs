@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use agon_gdl::index::{NameKind, Occurrence};
 use agon_gdl::print::spell;
-use agon_gdl::{Limits, Severity, Span, SymbolTable, Syntax, WordKind, parse, words};
+use agon_gdl::{Kind, Limits, Severity, Span, SymbolTable, Syntax, WordKind, parse, words};
 use lsp_types::{
     DocumentHighlight, DocumentHighlightKind, Location, Position, PrepareRenameResponse, TextEdit,
     Uri, WorkspaceEdit,
@@ -108,7 +108,9 @@ fn stays_the_same_game(reading: &Reading, spans: &[Span], text: &str) -> Result<
     let renamed = Reading::new(&renamed);
     let errors = |reading: &Reading| {
         let errors = reading.findings.iter();
-        let errors = errors.filter(|finding| finding.severity == Severity::Error);
+        // One name for two relations is only a warning, and never what a rename is for.
+        let errors = errors
+            .filter(|finding| finding.severity == Severity::Error || finding.kind == Kind::Arity);
         errors
             .map(|error| error.message.clone())
             .collect::<Vec<_>>()
