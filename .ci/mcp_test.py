@@ -99,16 +99,17 @@ def http_streams(address, headers):
 
 
 class StandIn(http.server.BaseHTTPRequestHandler):
-    """Answers with the first legal move of the prompt, and every fifth time with nonsense."""
+    """Answers with the first legal move of the prompt, and with nonsense as often as it is told to."""
 
     n_asked = 0
+    is_nonsense = staticmethod(lambda number: number % 5 == 0)
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         StandIn.n_asked += 1
         text = body["messages"][0]["content"]
         moves = re.search(r"legal moves are:\n(.+)", text).group(1)
-        answer = "Move: (fly away)" if StandIn.n_asked % 5 == 0 else f"I think.\nMove: `{moves}`"
+        answer = "Move: (fly away)" if StandIn.is_nonsense(StandIn.n_asked) else f"I think.\n**Move:**\n```\n{moves}\n```"
         data = json.dumps({"choices": [{"message": {"content": answer}}]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))
@@ -122,21 +123,47 @@ class StandIn(http.server.BaseHTTPRequestHandler):
 def harness():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), StandIn)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    endpoint = f"http://127.0.0.1:{server.server_port}/"
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "results.jsonl")
-        command = [
-            sys.executable, HARNESS, "--agon", AGON, "--endpoint", f"http://127.0.0.1:{server.server_port}/",
-            "--game", "tic_tac_toe", "--level", "random", "--legal", "--out", out, "--n",
-        ]
-        subprocess.run(command + ["1"], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(command + ["3"], check=True, stdout=subprocess.DEVNULL)
-        with open(out) as lines:
-            results = [json.loads(line) for line in lines]
+
+        def run(*options, address=endpoint, game="tic_tac_toe", out=out):
+            command = [sys.executable, HARNESS, "--agon", AGON, "--endpoint", address, "--level", "random", "--legal"]
+            command += ["--game", game, "--out", out, *options]
+            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            lines = open(out).read().splitlines() if os.path.exists(out) else []
+            return done, [json.loads(line) for line in lines]
+
+        done, _ = run("--n", "1")
+        assert done.returncode == 0, done.stderr
+        with open(out, "a") as file:
+            file.write('{"match": 1, "ga')  # a run that was killed while it wrote
+        done, results = run("--n", "3")
+        assert done.returncode == 0 and "taken out" in done.stderr, done.stderr
         assert [result["match"] for result in results] == [0, 1, 2], results
         assert sum(result["faults"] for result in results) > 0, "nonsense is counted"
         assert all(0 <= result["score"] <= 1 for result in results)
+        n_faults = sum(result["faults"] for result in results)
+
+        # Nothing but nonsense: asked again twice, and then it is over.
+        StandIn.is_nonsense = staticmethod(lambda number: True)
+        StandIn.n_asked = 0
+        done, results = run("--n", "1", out=os.path.join(folder, "forfeit.jsonl"))
+        assert (results[0]["forfeit"], results[0]["faults"], results[0]["score"]) == (True, 3, 0.0), results
+        assert StandIn.n_asked == 3, StandIn.n_asked
+        # Or random moves take its place, and the match is played to the end.
+        done, results = run("--n", "1", "--retries", "0", "--then", "replace", out=os.path.join(folder, "replace.jsonl"))
+        result = results[0]
+        assert not result["forfeit"] and result["replaced"] == result["faults"] > 2 and len(result["goals"]) == 2, result
+
+        # An endpoint that is not there is said to be missing, without a result.
+        done, results = run("--n", "1", address="http://127.0.0.1:1/", out=os.path.join(folder, "none.jsonl"))
+        assert done.returncode == 1 and "no answer" in done.stderr and "Traceback" not in done.stderr, done.stderr
+        assert results == [], results
+        done, _ = run("--n", "1", game="no_such_game", out=os.path.join(folder, "none.jsonl"))
+        assert done.returncode == 1 and "no built-in game" in done.stderr and "Traceback" not in done.stderr, done.stderr
     server.shutdown()
-    print("harness:", len(results), "matches,", sum(result["faults"] for result in results), "illegal answers")
+    print("harness: 3 matches,", n_faults, "illegal answers; forfeits and replacements as they should be")
 
 
 asyncio.run(over_stdio())

@@ -264,3 +264,90 @@ fn hidden_answers_and_names_tell_nothing() {
         }
     }
 }
+
+#[test]
+fn scoring_goes_by_the_key_and_refuses_what_is_damaged() {
+    let folder = env::temp_dir().join(format!("agon-score-{}", std::process::id()));
+    fs::create_dir_all(folder.join("other")).expect("it can be made");
+    let (key, file) = (folder.join("key.jsonl"), folder.join("responses.jsonl"));
+    // Two sheets with the same file name: every task has its own id all the same.
+    let sheet = agon::games::find("tic_tac_toe")
+        .expect("it is built in")
+        .sheet;
+    let sheets = [folder.join("game.kif"), folder.join("other/game.kif")];
+    sheets
+        .iter()
+        .for_each(|path| fs::write(path, sheet).unwrap());
+    let sheets = sheets.map(|path| path.display().to_string());
+    let lines = agon(&["quiz", &sheets[0], &sheets[1], "--n", "3"]);
+    fs::write(&key, &lines).expect("it can be written");
+    let quiz: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut ids: Vec<&str> = quiz
+        .iter()
+        .map(|task| task["id"].as_str().unwrap())
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 6);
+    let score = |lines: &[Value], rest: &str| {
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        fs::write(&file, lines.join("\n") + rest).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_agon"))
+            .args([
+                "quiz",
+                "score",
+                &file.display().to_string(),
+                "--json",
+                "--key",
+            ])
+            .arg(&key)
+            .output()
+            .expect("the binary runs");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let right = |task: &Value| json!({"id": task["id"], "response": task["answer"]});
+    let (code, report) = score(&quiz.iter().map(right).collect::<Vec<_>>(), "");
+    assert!(
+        code == Some(0) && report.contains("\"right\":6"),
+        "{report}"
+    );
+    // An answer that brings its own key does not count.
+    let forged =
+        |task: &Value| json!({"id": task["id"], "response": "nonsense", "answer": ["nonsense"]});
+    let (code, report) = score(&quiz.iter().map(forged).collect::<Vec<_>>(), "");
+    assert!(
+        code == Some(0) && report.contains("\"right\":0"),
+        "{report}"
+    );
+    let (code, report) = score(&[json!({"id": quiz[0]["id"]})], "\n\n");
+    assert!(
+        code == Some(0) && report.contains("\"missing\":1"),
+        "{report}"
+    );
+    for (lines, rest, why) in [
+        (
+            vec![right(&quiz[0])],
+            "\n{\"id\": \"x",
+            ":2: this line is not JSON",
+        ),
+        (
+            vec![right(&quiz[0])],
+            "\n\n7",
+            ":3: this line is not a JSON object",
+        ),
+        (vec![right(&quiz[0]), right(&quiz[0])], "", ":2: "),
+        (
+            vec![json!({"id": "none", "response": ""})],
+            "",
+            "has no task `none`",
+        ),
+    ] {
+        let (code, report) = score(&lines, rest);
+        assert!(code == Some(2) && report.contains(why), "{report}");
+    }
+    let _ = fs::remove_dir_all(folder);
+}

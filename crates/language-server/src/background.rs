@@ -1,18 +1,19 @@
 //! The second thread: what takes too long to wait for while somebody types.
 //!
 //! In: checked rules. Out: the findings of grounding, and then the statistics of the game. Only the newest text of each
-//! document counts: a job whose text has changed is dropped, and grounding stops in the middle.
+//! document counts: a job whose text has changed is dropped, and grounding stops in the middle. After a change it waits until
+//! nobody has typed for a moment, so that it takes no time from the findings of the text.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_engine::{Game, RoleId, play_out};
 use agon_gdl::Rules;
 use agon_gdl::index::NameKind;
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -59,6 +60,16 @@ pub(crate) struct Job {
     pub(crate) uri: String,
     pub(crate) generation: u64,
     pub(crate) rules: Arc<Rules>,
+    /// Not before.
+    pub(crate) start: Instant,
+    /// Raised when the text has changed again.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Job {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// What was found.
@@ -78,27 +89,14 @@ pub(crate) enum News {
 pub(crate) struct Background {
     jobs: Sender<Job>,
     pub(crate) outcomes: Receiver<Outcome>,
-    /// The newest generation of any document: jobs of the same document with an older one are dropped.
-    newest: Arc<AtomicU64>,
 }
 
 impl Background {
     pub(crate) fn start(observe: Observe) -> Background {
         let (jobs, received) = unbounded::<Job>();
         let (sender, outcomes) = unbounded();
-        let newest = Arc::new(AtomicU64::new(0));
-        let known = Arc::clone(&newest);
-        thread::spawn(move || run(&received, &sender, &observe, &known));
-        Background {
-            jobs,
-            outcomes,
-            newest,
-        }
-    }
-
-    /// The text of a document has changed: what is under way is dropped.
-    pub(crate) fn interrupt(&self, generation: u64) {
-        self.newest.store(generation, Ordering::Relaxed);
+        thread::spawn(move || run(&received, &sender, &observe));
+        Background { jobs, outcomes }
     }
 
     pub(crate) fn ask(&self, job: Job) {
@@ -107,22 +105,9 @@ impl Background {
     }
 }
 
-fn run(jobs: &Receiver<Job>, outcomes: &Sender<Outcome>, observe: &Observe, newest: &AtomicU64) {
+fn run(jobs: &Receiver<Job>, outcomes: &Sender<Outcome>, observe: &Observe) {
     let mut waiting: Vec<Job> = Vec::new();
-    loop {
-        if waiting.is_empty() {
-            match jobs.recv() {
-                Ok(job) => waiting.push(job),
-                Err(_) => return,
-            }
-        }
-        waiting.extend(jobs.try_iter());
-        let job = waiting.remove(0);
-        // A newer text of the same document is worth the wait.
-        if waiting.iter().any(|later| later.uri == job.uri) {
-            continue;
-        }
-        let started = newest.load(Ordering::Relaxed);
+    while let Some(job) = next(jobs, &mut waiting) {
         let send = |news: News| {
             let (uri, generation) = (job.uri.clone(), job.generation);
             outcomes
@@ -134,17 +119,41 @@ fn run(jobs: &Receiver<Job>, outcomes: &Sender<Outcome>, observe: &Observe, newe
                 .is_ok()
         };
         // A sheet that makes grounding fail must not end the thread.
-        let observed = catch_unwind(AssertUnwindSafe(|| observe(&job.rules)));
+        let stop = || job.is_stopped();
+        let observed = catch_unwind(AssertUnwindSafe(|| observe(&job.rules, &stop)));
+        if job.is_stopped() {
+            continue;
+        }
         if !send(News::Observed(observed.unwrap_or_default())) {
             return;
         }
         let deadline = Instant::now() + GROUND_TIME;
-        let stop = move || Instant::now() > deadline || newest.load(Ordering::Relaxed) != started;
+        let flag = Arc::clone(&job.stop);
+        let stop = move || Instant::now() > deadline || flag.load(Ordering::Relaxed);
         let statistics = catch_unwind(AssertUnwindSafe(|| statistics(&job.rules, &stop)));
         if let Ok(Some(statistics)) = statistics
             && !send(News::Statistics(statistics))
         {
             return;
+        }
+    }
+}
+
+/// Waits for the job that may start first; `None` when there will be no more.
+fn next(jobs: &Receiver<Job>, waiting: &mut Vec<Job>) -> Option<Job> {
+    loop {
+        waiting.extend(jobs.try_iter());
+        waiting.retain(|job| !job.is_stopped());
+        let first = (0..waiting.len()).min_by_key(|&idx| waiting[idx].start);
+        let Some(first) = first else {
+            waiting.push(jobs.recv().ok()?);
+            continue;
+        };
+        match jobs.recv_deadline(waiting[first].start) {
+            Ok(job) => waiting.push(job),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) if waiting[first].is_stopped() => {}
+            Err(RecvTimeoutError::Timeout) => return Some(waiting.swap_remove(first)),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_gdl::index::Index;
 use agon_gdl::{
@@ -13,14 +14,17 @@ use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
 
 use crate::Observation;
 use crate::background::Statistics;
+use crate::text::{Text, units_to_bytes};
 
 /// A text with everything that is known about it.
 pub(crate) struct Document {
     pub(crate) version: i32,
-    text: String,
+    text: Text,
     pub(crate) reading: Reading,
     /// Counts the texts of this server, so that late results of another text are dropped.
     pub(crate) generation: u64,
+    /// Raised when the text has changed, so that the second thread drops what it does with the old one.
+    pub(crate) stop: Arc<AtomicBool>,
     // What the second thread has found about this text.
     pub(crate) observed: Vec<Observation>,
     pub(crate) statistics: Option<Statistics>,
@@ -94,36 +98,35 @@ impl Document {
         Document {
             version,
             reading: Reading::new(""),
-            text,
+            text: Text::new(text),
             generation: 0,
+            stop: Arc::default(),
             observed: Vec::new(),
             statistics: None,
         }
     }
 
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        self.text.as_str()
     }
 
     /// Applies changes in order; the text is read again by [`Document::read_again`].
     pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
         self.version = version;
+        self.stop.store(true, Ordering::Relaxed);
         for change in changes {
             match change.range {
-                None => self.text = change.text,
-                Some(range) => {
-                    let source = Source::new(self.text.as_bytes());
-                    let start = offset(&source, range.start) as usize;
-                    let end = (offset(&source, range.end) as usize).max(start);
-                    self.text.replace_range(start..end, &change.text);
-                }
+                None => self.text = Text::new(change.text),
+                Some(range) => self.text.replace(range, &change.text),
             }
         }
     }
 
     /// Reads and checks the text as it is now.
     pub(crate) fn read_again(&mut self, generation: u64) {
-        self.reading = Reading::new(&self.text);
+        self.stop.store(true, Ordering::Relaxed);
+        self.stop = Arc::default();
+        self.reading = Reading::new(self.text.as_str());
         self.generation = generation;
         self.observed.clear();
         self.statistics = None;
@@ -148,18 +151,13 @@ fn offset(source: &Source, position: Position) -> u32 {
         return source.text().len() as u32;
     }
     let span = source.line_span(position.line + 1);
-    let line = source.slice(span);
-    if line.is_ascii() {
-        return span.start + position.character.min(line.len() as u32);
+    span.start + units_to_bytes(source.slice(span), position.character) as u32
+}
+
+impl Drop for Document {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
-    let mut units = 0;
-    for (at, c) in line.char_indices() {
-        if units >= position.character {
-            return span.start + at as u32;
-        }
-        units += c.len_utf16() as u32;
-    }
-    span.end
 }
 
 #[cfg(test)]

@@ -22,13 +22,16 @@ mod lens;
 mod navigate;
 mod server;
 mod symbols;
+mod text;
 mod tokens;
+mod transport;
 
 use std::sync::Arc;
 
 use agon_gdl::{Rules, Severity};
 
-pub use server::{Options, serve};
+pub use server::{Ending, Options, serve};
+pub use transport::connect;
 
 /// A finding that shows only when the rules are grounded.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,5 +48,6 @@ pub struct Observation {
     pub help: String,
 }
 
-/// Finds what shows only when rules are grounded. It is called on the second thread and must end within about a second.
-pub type Observe = Arc<dyn Fn(&Arc<Rules>) -> Vec<Observation> + Send + Sync>;
+/// Finds what shows only when rules are grounded. It is called on the second thread, and must end within seconds and soon
+/// after its second argument says so.
+pub type Observe = Arc<dyn Fn(&Arc<Rules>, &dyn Fn() -> bool) -> Vec<Observation> + Send + Sync>;

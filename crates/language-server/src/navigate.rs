@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use agon_gdl::index::{NameKind, Occurrence};
 use agon_gdl::print::spell;
-use agon_gdl::{Limits, SymbolTable, Syntax, WordKind, parse, words};
+use agon_gdl::{Kind, Limits, Severity, Span, SymbolTable, Syntax, WordKind, parse, words};
 use lsp_types::{
     DocumentHighlight, DocumentHighlightKind, Location, Position, PrepareRenameResponse, TextEdit,
     Uri, WorkspaceEdit,
@@ -88,12 +88,48 @@ pub(crate) fn rename(
     let plain = plain_name(reading.syntax(), name.kind, wanted.trim())?;
     taken(reading, name, &plain)?;
     let text = spell(&plain, reading.syntax());
-    let edit = |other: &Occurrence| TextEdit::new(reading.range(other.span), text.clone());
-    let edits: Vec<TextEdit> = reading.index().same(name).map(edit).collect();
+    let spans: Vec<Span> = reading.index().same(name).map(|other| other.span).collect();
+    stays_the_same_game(reading, &spans, &text)?;
+    let edit = |&span: &Span| TextEdit::new(reading.range(span), text.clone());
+    let edits: Vec<TextEdit> = spans.iter().map(edit).collect();
     // `Uri` has interior mutability only in its cache, which its hash does not use.
     #[expect(clippy::mutable_key_type, reason = "the protocol's type has such keys")]
     let changes = HashMap::from([(uri.clone(), edits)]);
     Ok(WorkspaceEdit::new(changes))
+}
+
+/// Refuses a name with which the sheet has errors that it did not have, such as a relation with two numbers of arguments, or
+/// with which a role becomes chance or is it no longer.
+fn stays_the_same_game(reading: &Reading, spans: &[Span], text: &str) -> Result<(), String> {
+    let mut renamed = reading.source().text().to_owned();
+    for span in spans.iter().rev() {
+        renamed.replace_range(span.start as usize..span.end as usize, text);
+    }
+    let renamed = Reading::new(&renamed);
+    let errors = |reading: &Reading| {
+        let errors = reading.findings.iter();
+        // One name for two relations is only a warning, and never what a rename is for.
+        let errors = errors
+            .filter(|finding| finding.severity == Severity::Error || finding.kind == Kind::Arity);
+        errors
+            .map(|error| error.message.clone())
+            .collect::<Vec<_>>()
+    };
+    let (before, after) = (errors(reading), errors(&renamed));
+    if after.len() > before.len() {
+        let new = after.iter().find(|error| !before.contains(error));
+        let new = new.or(after.first()).map_or("", String::as_str);
+        return Err(format!(
+            "with the name `{text}` the sheet would be wrong: {new}"
+        ));
+    }
+    let chance = |reading: &Reading| reading.rules.as_ref().map(|rules| rules.random_role());
+    match chance(reading) == chance(&renamed) {
+        true => Ok(()),
+        false => Err(format!(
+            "with the name `{text}` it would be another game: `random` is chance"
+        )),
+    }
 }
 
 /// The spelling in a symbol table of a name that somebody typed.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use agon_gdl::{Limits, format};
 use crossbeam_channel::{never, select};
@@ -15,10 +17,10 @@ use lsp_types::request::{self, Request as _};
 use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeLensOptions,
     CompletionOptions, CompletionResponse, DocumentSymbolResponse, ExecuteCommandOptions,
-    FoldingRangeProviderCapability, GotoDefinitionResponse, HoverProviderCapability,
-    InitializeParams, MessageType, OneOf, Position, PublishDiagnosticsParams, Range, RenameOptions,
-    SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions, ServerCapabilities,
-    ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Uri,
+    FoldingRangeProviderCapability, GotoDefinitionResponse, HoverProviderCapability, MessageType,
+    OneOf, Position, PublishDiagnosticsParams, Range, RenameOptions, SemanticTokensFullOptions,
+    SemanticTokensLegend, SemanticTokensOptions, ServerCapabilities, ShowMessageParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Uri,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,38 +37,72 @@ pub struct Options {
     pub observe: Observe,
 }
 
+/// Grounding starts when a text has not changed for this long.
+const QUIET_TIME: Duration = Duration::from_millis(250);
+
 type Failure = Box<dyn Error + Send + Sync>;
+
+/// How an editor left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// It said `shutdown` before, or just went away.
+    Orderly,
+    /// It said `exit` without `shutdown`.
+    Abrupt,
+}
 
 /// Serves an editor until it says `exit` or goes away.
 ///
 /// # Errors
-/// If the editor does not begin with `initialize`. An editor that goes away later is no error.
-pub fn serve(connection: &Connection, options: &Options) -> Result<(), Failure> {
-    let (id, params) = connection.initialize_start()?;
-    let params: InitializeParams = serde_json::from_value(params)?;
-    let answer = serde_json::json!({
-        "capabilities": capabilities(),
-        "serverInfo": {"name": "agon", "version": env!("CARGO_PKG_VERSION")},
-    });
-    connection.initialize_finish(id, answer)?;
-    let can_refresh = params
-        .capabilities
-        .workspace
-        .and_then(|workspace| workspace.code_lens)
-        .and_then(|lens| lens.refresh_support)
-        .unwrap_or(false);
+/// If the editor goes away before `initialize`.
+pub fn serve(connection: &Connection, options: &Options) -> Result<Ending, Failure> {
+    let Some(params) = initialize(connection)? else {
+        return Ok(Ending::Abrupt);
+    };
+    let refresh = params.pointer("/capabilities/workspace/codeLens/refreshSupport");
     let mut server = Server {
         connection,
         background: Background::start(options.observe.clone()),
-        can_refresh,
+        can_refresh: refresh.and_then(Value::as_bool).unwrap_or(false),
         documents: BTreeMap::new(),
         dirty: Vec::new(),
         generation: 0,
         n_requests: 0,
+        is_shut_down: false,
     };
-    // It ends early only if messages cannot be sent any more: the editor is gone.
-    let _ = server.run();
-    Ok(())
+    // It fails only if messages cannot be sent any more: the editor is gone.
+    Ok(server.run().unwrap_or(Ending::Orderly))
+}
+
+/// Waits for `initialize`, answers it, and returns its parameters; `None` if the editor says `exit` instead.
+fn initialize(connection: &Connection) -> Result<Option<Value>, Failure> {
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) if request.method == request::Initialize::METHOD => {
+                let answer = serde_json::json!({
+                    "capabilities": capabilities(),
+                    "serverInfo": {"name": "agon", "version": env!("CARGO_PKG_VERSION")},
+                });
+                let answer = Response::new_ok(request.id, answer);
+                connection.sender.send(answer.into())?;
+                return Ok(Some(request.params));
+            }
+            Message::Request(request) => {
+                let code = ErrorCode::ServerNotInitialized as i32;
+                let message = format!("`{}` comes before `initialize`", request.method);
+                let answer = Response::new_err(request.id, code, message);
+                connection.sender.send(answer.into())?;
+            }
+            Message::Notification(notice) if notice.method == notification::Exit::METHOD => {
+                return Ok(None);
+            }
+            Message::Notification(_) | Message::Response(_) => {}
+        }
+    }
+    Err(
+        "the input ended before `initialize`: this is a language server, which an editor starts"
+            .into(),
+    )
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -128,10 +164,11 @@ struct Server<'a> {
     dirty: Vec<String>,
     generation: u64,
     n_requests: i32,
+    is_shut_down: bool,
 }
 
 impl Server<'_> {
-    fn run(&mut self) -> Result<(), Failure> {
+    fn run(&mut self) -> Result<Ending, Failure> {
         loop {
             // Texts are read again when no message waits: somebody who types fast is not held up.
             if self.connection.receiver.is_empty() {
@@ -143,40 +180,62 @@ impl Server<'_> {
             };
             select! {
                 recv(self.connection.receiver) -> message => match message {
-                    Ok(message) => if self.message(message)? { return Ok(()); },
-                    Err(_) => return Ok(()),
+                    Ok(message) => if let Some(ending) = self.message(message)? { return Ok(ending); },
+                    Err(_) => return Ok(Ending::Orderly),
                 },
                 recv(outcomes) -> outcome => if let Ok(outcome) = outcome { self.outcome(outcome)?; },
             }
         }
     }
 
-    /// Handles a message; true at the end.
-    fn message(&mut self, message: Message) -> Result<bool, Failure> {
+    /// Handles a message; how the editor left, if it did.
+    fn message(&mut self, message: Message) -> Result<Option<Ending>, Failure> {
         match message {
             Message::Request(request) => {
-                // An editor that goes away between `shutdown` and `exit` has ended the server too.
-                if self.connection.handle_shutdown(&request).unwrap_or(true) {
-                    return Ok(true);
-                }
-                self.read_changes()?;
-                let id = request.id.clone();
-                let answer = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
-                let answer = answer.unwrap_or_else(|_| {
-                    let message = "the server failed on this request; please report it".to_owned();
-                    Response::new_err(id, ErrorCode::InternalError as i32, message)
-                });
+                let answer = self.request(request)?;
                 self.connection.sender.send(answer.into())?;
             }
-            Message::Notification(notification) => {
-                if notification.method == notification::Exit::METHOD {
-                    return Ok(true);
-                }
-                self.notice(notification)?;
+            Message::Notification(notice) if notice.method == notification::Exit::METHOD => {
+                return Ok(Some(match self.is_shut_down {
+                    true => Ending::Orderly,
+                    false => Ending::Abrupt,
+                }));
             }
-            Message::Response(_) => {}
+            Message::Notification(notice) if !self.is_shut_down => self.notice(notice)?,
+            Message::Notification(_) | Message::Response(_) => {}
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    fn request(&mut self, request: Request) -> Result<Response, Failure> {
+        let id = request.id.clone();
+        let refused = |message: &str| {
+            let code = ErrorCode::InvalidRequest as i32;
+            Ok(Response::new_err(
+                request.id.clone(),
+                code,
+                message.to_owned(),
+            ))
+        };
+        if self.is_shut_down {
+            return refused("the server is shut down: only `exit` may follow");
+        }
+        match request.method.as_str() {
+            request::Shutdown::METHOD => {
+                self.is_shut_down = true;
+                self.documents.clear();
+                Ok(Response::new_ok(id, Value::Null))
+            }
+            request::Initialize::METHOD => refused("the server is initialized already"),
+            _ => {
+                self.read_changes()?;
+                let answer = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
+                Ok(answer.unwrap_or_else(|_| {
+                    let message = "the server failed on this request; please report it".to_owned();
+                    Response::new_err(id, ErrorCode::InternalError as i32, message)
+                }))
+            }
+        }
     }
 
     fn notice(&mut self, notification: Notification) -> Result<(), Failure> {
@@ -193,14 +252,13 @@ impl Server<'_> {
                 self.dirty.push(key);
             }
             DidChangeTextDocument::METHOD => {
-                let Some(params) = params::<DidChangeTextDocument>(notification) else {
+                let Some(params) = params::<DidChangeTextDocument>(versioned(notification)) else {
                     return Ok(());
                 };
                 let key = params.text_document.uri.as_str();
                 if let Some((_, document)) = self.documents.get_mut(key) {
                     document.change(params.content_changes, params.text_document.version);
                     self.dirty.push(key.to_owned());
-                    self.background.interrupt(self.generation + 1);
                 }
             }
             DidCloseTextDocument::METHOD => {
@@ -224,18 +282,23 @@ impl Server<'_> {
         dirty.dedup();
         for key in dirty {
             self.generation += 1;
-            self.background.interrupt(self.generation);
             let Some((_, document)) = self.documents.get_mut(&key) else {
                 continue;
             };
+            let pause = match document.generation {
+                0 => Duration::ZERO,
+                _ => QUIET_TIME,
+            };
             document.read_again(self.generation);
-            let rules = document.reading.rules.clone();
+            let (rules, stop) = (document.reading.rules.clone(), Arc::clone(&document.stop));
             self.publish_findings(&key)?;
             if let Some(rules) = rules {
                 self.background.ask(Job {
                     uri: key,
                     generation: self.generation,
                     rules,
+                    start: Instant::now() + pause,
+                    stop,
                 });
             }
         }
@@ -466,6 +529,18 @@ impl Server<'_> {
 /// The parameters of a notification; broken ones are ignored, as there is nobody to tell.
 fn params<N: notification::Notification>(notification: Notification) -> Option<N::Params> {
     serde_json::from_value(notification.params).ok()
+}
+
+/// A change whose text has no version is a change all the same: without it every later place would be wrong.
+fn versioned(mut notification: Notification) -> Notification {
+    if let Some(version) = notification.params.pointer_mut("/textDocument/version")
+        && !version.is_i64()
+    {
+        *version = Value::from(0);
+    } else if let Some(Value::Object(document)) = notification.params.get_mut("textDocument") {
+        document.entry("version").or_insert(Value::from(0));
+    }
+    notification
 }
 
 /// The edits that format a text: one that replaces it all, or none.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::playing::Playing;
 
 /// Matches that are kept; beyond that the one that was not used for the longest time is forgotten.
-const MOST_MATCHES: usize = 50;
+pub(crate) const MOST_MATCHES: usize = 50;
 
 /// The matches of a server.
 #[derive(Default)]

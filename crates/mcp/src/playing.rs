@@ -1,4 +1,7 @@
-//! One match: the caller plays some roles, bots play the others.
+//! One match: the caller plays some roles, bots play the others, and chance plays its own.
+//!
+//! In a game with hidden information (GDL-II) the caller is shown what its roles see and no more: their own moves and
+//! percepts, until the match is over.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +9,7 @@ use std::time::{Duration, Instant};
 use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
 use agon_games::Board;
 use agon_games::board::{board_of, board_text};
-use agon_search::{Bot, Limits, Preset};
+use agon_search::{Bot, Limits, Preset, Random};
 use serde_json::{Value, json};
 
 use crate::sheet::Sheet;
@@ -37,6 +40,10 @@ pub(crate) struct Playing {
     seed: u64,
     // the match so far
     bots: Vec<Option<Box<dyn Bot>>>,
+    /// Draws the moves of chance.
+    random: Random,
+    /// What each role saw in each step, in a game with hidden information.
+    percepts: Vec<Vec<Vec<String>>>,
     states: Vec<State>,
     joints: Vec<JointMove>,
     /// Moves of own roles for the next step, where the caller plays several.
@@ -52,12 +59,14 @@ impl Playing {
         seed: u64,
     ) -> Result<Playing, String> {
         let game = sheet.compile()?;
-        let roles: Vec<String> = game.roles().map(|role| game.role_name(role)).collect();
+        let playing = || game.playing_roles();
+        let roles: Vec<String> = playing().map(|role| game.role_name(role)).collect();
         let own = match (role, &opponent) {
-            (_, None) => game.roles().collect(),
-            (None, Some(_)) => vec![RoleId(0)],
+            (_, None) => playing().collect(),
+            (None, Some(_)) => playing().take(1).collect(),
             (Some(name), Some(_)) => {
                 let role = game.find_role(name);
+                let role = role.filter(|&role| game.random_role() != Some(role));
                 vec![role.ok_or_else(|| {
                     format!(
                         "there is no role `{name}`; the roles are {}",
@@ -67,7 +76,8 @@ impl Playing {
             }
         };
         let bots = game.roles().map(|role| {
-            let opponent = opponent.as_ref().filter(|_| !own.contains(&role))?;
+            let is_bot = !own.contains(&role) && game.random_role() != Some(role);
+            let opponent = opponent.as_ref().filter(|_| is_bot)?;
             Some(
                 opponent
                     .preset
@@ -83,6 +93,8 @@ impl Playing {
             own,
             seed,
             bots,
+            random: Random::new(seed),
+            percepts: Vec::new(),
             states: vec![game.initial_state().clone()],
             joints: Vec::new(),
             chosen: vec![None; game.n_roles()],
@@ -116,8 +128,13 @@ impl Playing {
         while !self.is_over() {
             let mut machine = self.machine();
             for role in self.own.clone() {
-                if let [only] = machine.legal_moves(role) {
-                    self.chosen[role.idx()] = Some(*only);
+                let legal = machine.legal_moves(role);
+                let (n_legal, first) = (legal.len(), legal.first().copied());
+                faultless(&mut *machine)?;
+                match n_legal {
+                    0 => return Err(self.has_no_move(role)),
+                    1 => self.chosen[role.idx()] = first,
+                    _ => {}
                 }
             }
             if self
@@ -140,10 +157,14 @@ impl Playing {
         let state = self.state().clone();
         let mut joint = Vec::new();
         for role in self.game.roles() {
+            let legal = machine.legal_moves(role);
+            if legal.is_empty() {
+                faultless(machine)?;
+                return Err(self.has_no_move(role));
+            }
             let mv = match (self.chosen[role.idx()].take(), &mut self.bots[role.idx()]) {
                 (Some(mv), _) => mv,
-                (None, Some(bot)) => match machine.legal_moves(role) {
-                    [] => return Err(format!("{} has no legal move", self.game.role_name(role))),
+                (None, Some(bot)) => match legal {
                     [only] => *only,
                     _ => {
                         let playouts = self
@@ -157,15 +178,22 @@ impl Playing {
                         bot.think(&state, role, &limits, &mut |_| {}).mv
                     }
                 },
-                (None, None) => return Err("a move is missing".to_owned()),
+                // Only chance has neither a caller nor a bot.
+                (None, None) => self.random.pick(legal).ok_or("a move is missing")?,
             };
             joint.push(mv);
         }
         let joint = JointMove::new(joint);
+        let game = &self.game;
+        let roles = game.roles().filter(|_| game.is_gdl2());
+        let percepts = roles.map(|role| {
+            let seen = machine.percepts(role, &joint).iter();
+            seen.map(|&percept| game.percept_name(percept)).collect()
+        });
+        let percepts = percepts.collect();
         machine.advance(&joint);
-        if let Some(fault) = machine.take_fault() {
-            return Err(format!("the game cannot go on: {fault}"));
-        }
+        faultless(machine)?;
+        self.percepts.push(percepts);
         let next = machine.state();
         for bot in self.bots.iter_mut().flatten() {
             bot.played(&joint, &next);
@@ -215,21 +243,36 @@ impl Playing {
         self.go_on()
     }
 
+    fn has_no_move(&self, role: RoleId) -> String {
+        let (role, step) = (self.game.role_name(role), self.joints.len());
+        format!("{role} has no legal move after {step} steps, so the match cannot go on")
+    }
+
+    /// Whether the caller may know only what its roles have seen.
+    fn is_hidden(&self) -> bool {
+        self.game.is_gdl2() && !self.is_over()
+    }
+
     /// The state as JSON; without the legal moves if they are not wanted.
-    pub(crate) fn state_json(&self, id: &str, with_legal: bool) -> Value {
+    pub(crate) fn state_json(&self, id: &str, with_legal: bool) -> Result<Value, String> {
         let game = &self.game;
         let mut machine = self.machine();
         let is_terminal = machine.is_terminal();
+        let is_hidden = self.is_hidden();
         let mut fluents = game.fluents(self.state());
         fluents.sort();
         let mut choices = Vec::new();
         let mut legal = serde_json::Map::new();
         for role in game.roles().filter(|_| !is_terminal) {
+            let is_own = self.own.contains(&role);
+            if is_hidden && !is_own {
+                continue;
+            }
             let moves = machine.legal_moves(role);
             if moves.len() > 1 {
                 choices.push(game.role_name(role));
             }
-            if self.own.contains(&role) {
+            if is_own {
                 let texts = moves
                     .iter()
                     .take(MOST_LISTED)
@@ -239,6 +282,10 @@ impl Playing {
                 legal.insert(game.role_name(role), json!(texts));
             }
         }
+        faultless(&mut *machine)?;
+        let board = self.board.as_ref();
+        // The first state is in the rules.
+        let is_shown = !is_hidden || self.joints.is_empty();
         let mut value = json!({
             "match": id,
             "game": self.name,
@@ -247,25 +294,44 @@ impl Playing {
             "you": self.own.iter().map(|&role| game.role_name(role)).collect::<Vec<_>>(),
             "choices": choices,
             "over": self.is_over(),
-            "facts": fluents,
-            "board": self.board.as_ref().map(|board| board_text(game, board, self.state())),
+            "facts": is_shown.then_some(fluents),
+            "board": board.filter(|_| is_shown).map(|board| board_text(game, board, self.state())),
             "lastMoves": self.joints.last().map(|joint| self.moves_json(joint)),
             "illegalMoves": self.n_illegal,
         });
+        if game.is_gdl2() {
+            value["seen"] = self.seen_json();
+        }
         if is_terminal {
             let goals = game
-                .roles()
+                .playing_roles()
                 .map(|role| (game.role_name(role), machine.goal(role)));
             let goals = goals.map(|(role, goal)| (role, json!(goal.map(agon_engine::Goal::value))));
             value["goals"] = Value::Object(goals.collect());
         } else if with_legal {
             value["legal"] = Value::Object(legal);
         }
-        value
+        Ok(value)
+    }
+
+    /// What the roles of the caller did and saw, step by step.
+    fn seen_json(&self) -> Value {
+        let game = &self.game;
+        let roles = self.own.iter().map(|&role| {
+            let steps = self.joints.iter().zip(&self.percepts);
+            let steps = steps.map(|(joint, percepts)| {
+                json!({"move": game.move_text(role, joint.of(role)), "sees": percepts[role.idx()]})
+            });
+            (game.role_name(role), json!(steps.collect::<Vec<_>>()))
+        });
+        Value::Object(roles.collect())
     }
 
     fn moves_json(&self, joint: &JointMove) -> Value {
-        let moves = self.game.roles().map(|role| {
+        let is_hidden = self.is_hidden();
+        let roles = self.game.roles();
+        let roles = roles.filter(|role| !is_hidden || self.own.contains(role));
+        let moves = roles.map(|role| {
             (
                 self.game.role_name(role),
                 json!(self.game.move_text(role, joint.of(role))),
@@ -289,13 +355,28 @@ impl Playing {
             Some(name) => game
                 .find_role(name)
                 .ok_or_else(|| format!("there is no role `{name}`"))?,
-            None => self.own[0],
+            None => *self.own.first().ok_or("no role is yours")?,
         };
-        if self.machine().legal_moves(role).is_empty() {
-            return Err(format!("{} has no legal move", game.role_name(role)));
+        if game.is_gdl2() && !self.own.contains(&role) {
+            let name = game.role_name(role);
+            return Err(format!(
+                "what {name} knows is hidden: evaluate your own role"
+            ));
         }
-        let preset = Preset::parse("agon:threads=1").map_err(|error| error.to_string())?;
+        let mut machine = self.machine();
+        if machine.legal_moves(role).is_empty() {
+            faultless(&mut *machine)?;
+            return Err(self.has_no_move(role));
+        }
+        let preset =
+            Preset::parse("agon:threads=1,memory=200").map_err(|error| error.to_string())?;
         let mut bot = preset.bot(game, self.seed);
+        if game.is_gdl2() {
+            // It goes by what its role has done and seen so far.
+            for (joint, next) in self.joints.iter().zip(&self.states[1..]) {
+                bot.played(joint, next);
+            }
+        }
         let limits = Limits {
             deadline: Some(Instant::now() + time),
             ..Limits::playouts(playouts)
@@ -329,6 +410,7 @@ impl Playing {
         let players = game
             .roles()
             .map(|role| match (&self.opponent, self.own.contains(&role)) {
+                _ if game.random_role() == Some(role) => "chance".to_owned(),
                 (Some(opponent), false) => opponent.text.clone(),
                 _ => "you".to_owned(),
             });
@@ -336,6 +418,14 @@ impl Playing {
             .roles()
             .map(|role| machine.goal(role).map(agon_engine::Goal::value));
         let goals = is_terminal.then(|| goals.collect::<Vec<_>>());
+        let is_hidden = self.is_hidden();
+        let step = |joint: &JointMove| {
+            let moves = game.roles().map(|role| {
+                let is_known = !is_hidden || self.own.contains(&role);
+                is_known.then(|| game.move_text(role, joint.of(role)))
+            });
+            moves.collect::<Vec<_>>()
+        };
         json!({
             "matchId": id,
             "game": self.name,
@@ -343,9 +433,17 @@ impl Playing {
             "players": players.collect::<Vec<_>>(),
             "seed": self.seed,
             "isCompleted": is_terminal,
-            "moves": self.joints.iter().map(|joint| game.roles().map(|role| game.move_text(role, joint.of(role))).collect::<Vec<_>>()).collect::<Vec<_>>(),
+            "moves": self.joints.iter().map(step).collect::<Vec<_>>(),
             "goalValues": goals,
             "illegalMoves": self.n_illegal,
         })
+    }
+}
+
+/// An error if an answer of the machine was wrong: the game is too large for the interpreter.
+fn faultless(machine: &mut dyn Machine) -> Result<(), String> {
+    match machine.take_fault() {
+        None => Ok(()),
+        Some(fault) => Err(format!("the game is too large to be played here: {fault}")),
     }
 }

@@ -71,11 +71,6 @@ impl Sheet {
                 first.unwrap_or_default()
             )
         })?;
-        if rules.is_gdl2() {
-            return Err(format!(
-                "{name} is a game with hidden information (GDL-II), which cannot be played here; use `agon play` or `agon match`"
-            ));
-        }
         Ok(Sheet {
             name: name.to_owned(),
             text: text.to_owned(),
@@ -139,12 +134,20 @@ fn finding_text(finding: &Diagnostic, source: &Source) -> String {
     }
 }
 
+/// The roles that players take: all except chance.
+pub(crate) fn playing_roles(rules: &Rules) -> Vec<String> {
+    let roles = rules.roles.iter().enumerate();
+    let roles = roles.filter(|&(idx, _)| rules.random_role() != Some(idx));
+    roles.map(|(_, role)| rules.term_text(role)).collect()
+}
+
 /// All built-in games.
 pub(crate) fn list() -> Value {
     let games = games().into_iter().map(|game| {
-        let roles = check(&parse(game.sheet.as_bytes(), &Limits::default()));
-        let roles = roles.map(|rules| rules.roles.iter().map(|role| rules.term_text(role)).collect::<Vec<_>>());
-        json!({"name": game.name, "title": game.about.title, "roles": roles.unwrap_or_default(), "bytes": game.sheet.len()})
+        let rules = check(&parse(game.sheet.as_bytes(), &Limits::default())).ok();
+        let roles = rules.as_ref().map(playing_roles).unwrap_or_default();
+        let is_hidden = rules.is_some_and(|rules| rules.is_gdl2());
+        json!({"name": game.name, "title": game.about.title, "roles": roles, "hiddenInformation": is_hidden, "bytes": game.sheet.len()})
     });
     json!({"games": games.collect::<Vec<_>>()})
 }

@@ -8,12 +8,14 @@ use agon_gdl::obfuscate::Naming;
 use agon_search::Preset;
 use serde_json::{Map, Value, json};
 
-use crate::match_table::MatchTable;
+use crate::match_table::{MOST_MATCHES, MatchTable};
 use crate::playing::{Opponent, Playing};
-use crate::sheet::{Names, Sheet, check_text, list};
+use crate::sheet::{Names, Sheet, check_text, list, playing_roles};
 
 /// Playouts per move of an opponent or an evaluation.
 const MOST_PLAYOUTS: u64 = 200_000;
+/// Megabytes of the trees of all opponents of all matches.
+const BOT_MEMORY: usize = 2_000;
 /// Seconds of an evaluation.
 const MOST_SECONDS: f64 = 10.0;
 
@@ -81,7 +83,7 @@ pub(crate) const TOOLS: &[ToolInfo] = &[
             (
                 "opponent",
                 "string",
-                "Player of the other roles: random, greedy, mc, cadia-2007 (plain UCT), agon or another preset, or none to play all roles; default cadia-2007",
+                "Player of the other roles: random, greedy, mc, cadia-2007 (plain UCT), agon or another preset, also with its playouts as in mc@32, or none to play all roles; default cadia-2007",
                 false,
             ),
             (
@@ -100,7 +102,7 @@ pub(crate) const TOOLS: &[ToolInfo] = &[
     },
     ToolInfo {
         name: "get_state",
-        description: "The state of a match: facts, board, whose choice it is, legal moves, goals at the end.",
+        description: "The state of a match: facts, board, whose choice it is, legal moves, goals at the end. With hidden information: what your roles did and saw.",
         parameters: &[
             MATCH,
             (
@@ -272,12 +274,7 @@ pub(crate) fn call(
                 other => return Err(format!("`form` must be prefix or infix, not `{other}`")),
             };
             let sheet = arguments.sheet()?;
-            let roles: Vec<String> = sheet
-                .rules
-                .roles
-                .iter()
-                .map(|role| sheet.rules.term_text(role))
-                .collect();
+            let roles = playing_roles(&sheet.rules);
             Ok(json!({"game": sheet.name, "roles": roles, "rules": sheet.text_as(syntax)}))
         }
         "check_rules" => check_text(arguments.needed("rules")?),
@@ -293,10 +290,22 @@ pub(crate) fn call(
 fn start(matches: &MatchTable, arguments: &Arguments<'_>) -> Result<Value, String> {
     let sheet = arguments.sheet()?;
     let with_legal = arguments.flag("legal", true)?;
-    let playouts = arguments.number("playouts", 1_000, MOST_PLAYOUTS)?;
-    let opponent = match arguments.text("opponent")?.unwrap_or("cadia-2007") {
+    // `mc@32` is how the ladder writes a player with its playouts.
+    let text = arguments.text("opponent")?.unwrap_or("cadia-2007");
+    let (text, usual) = match text.rsplit_once('@') {
+        None => (text, 1_000),
+        Some((name, n)) => {
+            let n = n.parse().ok().filter(|n| (1..=MOST_PLAYOUTS).contains(n));
+            let wrong = format!("`{text}`: behind `@` stands a number from 1 to {MOST_PLAYOUTS}");
+            (name, n.ok_or(wrong)?)
+        }
+    };
+    let playouts = arguments.number("playouts", usual, MOST_PLAYOUTS)?;
+    let opponent = match text {
         "none" => None,
         text => {
+            let n_bots = sheet.rules.roles.len().max(1);
+            let memory = (BOT_MEMORY / MOST_MATCHES / n_bots).max(5).to_string();
             let mut preset = Preset::parse(text).map_err(|error| error.to_string())?;
             preset
                 .params
@@ -304,7 +313,7 @@ fn start(matches: &MatchTable, arguments: &Arguments<'_>) -> Result<Value, Strin
                 .map_err(|error| error.to_string())?;
             preset
                 .params
-                .set("memory", "200")
+                .set("memory", &memory)
                 .map_err(|error| error.to_string())?;
             Some(Opponent {
                 preset,
@@ -318,7 +327,7 @@ fn start(matches: &MatchTable, arguments: &Arguments<'_>) -> Result<Value, Strin
     let id = matches.add(playing)?;
     let playing = matches.get(&id)?;
     let playing = playing.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(playing.state_json(&id, with_legal))
+    playing.state_json(&id, with_legal)
 }
 
 fn in_match(matches: &MatchTable, name: &str, arguments: &Arguments<'_>) -> Result<Value, String> {
@@ -326,11 +335,11 @@ fn in_match(matches: &MatchTable, name: &str, arguments: &Arguments<'_>) -> Resu
     let playing = matches.get(id)?;
     let mut playing = playing.lock().unwrap_or_else(PoisonError::into_inner);
     match name {
-        "get_state" => Ok(playing.state_json(id, arguments.flag("legal", true)?)),
+        "get_state" => playing.state_json(id, arguments.flag("legal", true)?),
         "make_move" => {
             let with_legal = arguments.flag("legal", true)?;
             playing.make_move(arguments.needed("move")?, arguments.text("role")?)?;
-            Ok(playing.state_json(id, with_legal))
+            playing.state_json(id, with_legal)
         }
         "evaluate" => {
             let playouts = arguments.number("playouts", 10_000, MOST_PLAYOUTS)?;
@@ -499,5 +508,90 @@ mod tests {
         .unwrap();
         let role = state["you"][0].as_str().unwrap();
         assert_eq!(state["legal"][role].as_array().unwrap().len(), 9);
+    }
+
+    #[test]
+    fn hidden_information_stays_hidden_until_the_end() {
+        const CARDS: &str = "(role dealer) (role random) (role guesser) (card red) (card black)
+            (init (phase deal)) (init (secret none))
+            (<= (legal random (deal ?c)) (card ?c) (true (phase deal)))
+            (<= (legal random noop) (not (true (phase deal))))
+            (<= (legal guesser (guess ?c)) (card ?c) (true (phase guess)))
+            (<= (legal guesser noop) (not (true (phase guess))))
+            (<= (legal dealer (hint ?c)) (card ?c) (true (phase hint)))
+            (<= (legal dealer noop) (not (true (phase hint))))
+            (<= (next (secret ?c)) (does random (deal ?c)))
+            (<= (next (secret ?c)) (true (secret ?c)) (not (true (phase deal))))
+            (<= (next (phase hint)) (true (phase deal)))
+            (<= (next (phase guess)) (true (phase hint)))
+            (<= (next (phase end)) (true (phase guess)))
+            (<= (next (won ?c)) (does guesser (guess ?c)))
+            (<= (sees dealer (card ?c)) (does random (deal ?c)))
+            (<= (sees guesser (hinted ?c)) (does dealer (hint ?c)))
+            (<= terminal (true (phase end)))
+            (<= right (true (won ?c)) (true (secret ?c)))
+            (<= (goal guesser 100) right) (<= (goal guesser 0) (not right))
+            (<= (goal dealer 100) right) (<= (goal dealer 0) (not right)) (goal random 0)";
+        for (role, may) in [("guesser", false), ("dealer", true)] {
+            let matches = MatchTable::default();
+            let call = json!({"rules": CARDS, "role": role, "opponent": "random"});
+            let state = ask(&matches, "start_match", call).unwrap();
+            let text = state.to_string();
+            assert_eq!(state["you"], json!([role]));
+            assert!(
+                state["facts"].is_null() && state["board"].is_null(),
+                "{text}"
+            );
+            assert!(
+                !text.contains("(deal ") && !text.contains("secret"),
+                "{text}"
+            );
+            assert_eq!(text.contains("\"(card "), may, "{text}");
+            let record = ask(&matches, "get_record", json!({"match": state["match"]})).unwrap();
+            assert!(!record.to_string().contains("(deal "), "{record}");
+            let own = usize::from(role == "guesser") * 2;
+            assert!(record["moves"][0][own].is_string() && record["moves"][0][1].is_null());
+            let evaluate = |who: &str| {
+                let call = json!({"match": state["match"], "playouts": 200, "role": who});
+                ask(&matches, "evaluate", call)
+            };
+            assert!(evaluate(role).unwrap()["best"].is_string());
+            let other = ["dealer", "guesser"][usize::from(role == "dealer")];
+            assert!(evaluate(other).unwrap_err().contains("hidden"));
+            let mv = state["legal"][role][0].clone();
+            let state = ask(
+                &matches,
+                "make_move",
+                json!({"match": state["match"], "move": mv}),
+            )
+            .unwrap();
+            assert_eq!(state["over"], true);
+            // At the end everything is told, and chance has no goal.
+            assert!(state["facts"].to_string().contains("secret"));
+            assert_eq!(state["goals"].as_object().unwrap().len(), 2);
+        }
+        let matches = MatchTable::default();
+        let call = json!({"rules": CARDS, "role": "random"});
+        let error = ask(&matches, "start_match", call).unwrap_err();
+        assert!(error.contains("no role `random`"), "{error}");
+        let call = json!({"rules": CARDS, "opponent": "none"});
+        let state = ask(&matches, "start_match", call).unwrap();
+        assert_eq!(state["you"], json!(["dealer", "guesser"]));
+    }
+
+    #[test]
+    fn games_that_cannot_go_on_are_errors() {
+        let matches = MatchTable::default();
+        let stuck = "(role a) (init s) (<= (legal a go) (true t)) (<= (next s) (true s)) (<= terminal (true u)) (goal a 1)";
+        let error = ask(&matches, "start_match", json!({"rules": stuck})).unwrap_err();
+        assert!(error.contains("a has no legal move"), "{error}");
+        let call = json!({"game": "tic_tac_toe", "opponent": "mc@32"});
+        let state = ask(&matches, "start_match", call).unwrap();
+        let record = ask(&matches, "get_record", json!({"match": state["match"]})).unwrap();
+        assert_eq!(record["players"][1], "mc with 32 playouts");
+        for opponent in ["mc@", "mc@0", "mc@x", "@5"] {
+            let call = json!({"game": "tic_tac_toe", "opponent": opponent});
+            assert!(ask(&matches, "start_match", call).is_err(), "{opponent}");
+        }
     }
 }

@@ -45,29 +45,64 @@ pub struct Pairing {
 pub struct Rating {
     /// Elo points above the first player of the list.
     pub elo: f64,
-    /// Half the width of the 95 % interval; infinite for players that are not connected with the first one.
+    /// Half the width of the 95 % interval; infinite for players that are not connected with the first one, whose rating is
+    /// unknown.
     pub plus_minus: f64,
+}
+
+impl Rating {
+    /// The rating of a player of whom nothing is known.
+    pub const UNKNOWN: Rating = Rating {
+        elo: 0.0,
+        plus_minus: f64::INFINITY,
+    };
 }
 
 /// Fits ratings; `n_players` is the length of the list, whose first player has the rating 0.
 #[must_use]
 pub fn fit(n_players: usize, pairings: &[Pairing]) -> Vec<Rating> {
-    let pairings: Vec<Pairing> = pairings
-        .iter()
-        .filter(|pairing| pairing.n > 0.0)
-        .map(|pairing| Pairing {
+    let pairings: Vec<&Pairing> = pairings.iter().filter(|pairing| pairing.n > 0.0).collect();
+    // A player that has met nobody would leave the ratings of all others undetermined too.
+    let known = connected(n_players, &pairings);
+    let place = |player: usize| known.iter().position(|&other| other == player);
+    let pairings = pairings.into_iter().filter_map(|pairing| {
+        Some(Pairing {
+            first: place(pairing.first)?,
+            second: place(pairing.second)?,
             n: pairing.n + 1.0,
             points: pairing.points + 0.5,
-            ..*pairing
         })
-        .collect();
+    });
+    let fitted = fit_connected(known.len(), &pairings.collect::<Vec<_>>());
+    let mut ratings = vec![Rating::UNKNOWN; n_players];
+    for (player, rating) in known.into_iter().zip(fitted) {
+        ratings[player] = rating;
+    }
+    ratings
+}
+
+/// The players that have met the first one, or others that have, and so on; in order.
+fn connected(n_players: usize, pairings: &[&Pairing]) -> Vec<usize> {
+    let mut is_known = vec![false; n_players];
+    is_known.iter_mut().take(1).for_each(|first| *first = true);
+    for _ in 0..n_players {
+        for pairing in pairings {
+            let either = is_known[pairing.first] || is_known[pairing.second];
+            (is_known[pairing.first], is_known[pairing.second]) = (either, either);
+        }
+    }
+    (0..n_players).filter(|&player| is_known[player]).collect()
+}
+
+/// Fits the ratings of players that are all connected.
+fn fit_connected(n_players: usize, pairings: &[Pairing]) -> Vec<Rating> {
     let mut elos = vec![0.0; n_players];
     let mut information = vec![vec![0.0; n_players]; n_players];
     // Newton's method on a concave function; steps are bounded, so that far starts do not overshoot.
     for _ in 0..100 {
         let mut slope = vec![0.0; n_players];
         information = vec![vec![0.0; n_players]; n_players];
-        for pairing in &pairings {
+        for pairing in pairings {
             let (i, j) = (pairing.first, pairing.second);
             let expected = score_of_elo(elos[i] - elos[j]);
             let surplus = (pairing.points - pairing.n * expected) / SCALE;
@@ -200,6 +235,11 @@ mod tests {
         );
         let ratings = fit(3, &[pairing(1, 0, 20.0, 10.0)]);
         assert!(ratings[2].plus_minus.is_infinite());
+        // It takes nothing from what is known about the others.
+        assert_eq!(ratings[..2], fit(2, &[pairing(1, 0, 20.0, 10.0)]));
+        assert!(ratings[1].plus_minus < 200.0);
+        let apart = fit(4, &[pairing(1, 0, 20.0, 15.0), pairing(2, 3, 20.0, 15.0)]);
+        assert!(apart[1].elo > 100.0 && apart[2] == Rating::UNKNOWN);
     }
 
     #[test]

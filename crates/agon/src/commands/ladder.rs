@@ -32,9 +32,10 @@ const ROUND: u32 = 2;
 kept in the store; random has the rating 0. PLAYER is a preset, with its own playouts per move as in cadia-2012@200, or http://HOST:PORT.
 With --results the matches were played elsewhere, for example through `agon mcp`: each line is {\"level\": \"mc@32\", \"score\": 0.5}.
 
-Exit code: 0 success, 1 matches are missing, 2 wrong usage.
+A run that was stopped goes on where it was. Exit code: 0 success, 1 matches are missing (a remote player that is not there, or Ctrl-C), 2 wrong usage.
 
 Examples:
+  agon ladder connect_four
   agon ladder connect_four cadia-2012@200
   agon ladder breakthrough http://127.0.0.1:9147 --n 20 --play-clock 5
   agon ladder connect_four my_model --results results.jsonl"
@@ -166,10 +167,9 @@ impl<'a> Ladder<'a> {
             eprintln!("agon: match {} failed: {}", failure.index, failure.reason);
         }
         if let Some(absent) = outcome.absent.first() {
-            bail!(
-                "{}: {}; start the player and run the same command again",
-                absent.player,
-                absent.cause
+            eprintln!(
+                "agon: {}: {}; start the player and run the same command again",
+                absent.player, absent.cause
             );
         }
         Ok(outcome)
@@ -229,6 +229,9 @@ impl<'a> Ladder<'a> {
             )?;
             let outcome = self.play(&[cell], store, stop)?;
             scores[level] = points(&outcome.cell_progress[0]);
+            if !outcome.absent.is_empty() {
+                break;
+            }
             let mut pairings = known.to_vec();
             pairings.extend(self.own_pairings(scores));
             rating = fit(self.levels.len() + 1, &pairings).last().copied();
@@ -283,7 +286,8 @@ impl<'a> Ladder<'a> {
 
     fn print(&self, ratings: &[Rating], scores: &[(usize, f64)]) -> anyhow::Result<()> {
         let mut out = stdout().lock();
-        let round = |value: f64| value.is_finite().then(|| value.round());
+        let elo = |rating: &Rating| rating.plus_minus.is_finite().then(|| rating.elo.round());
+        let plus_minus = |rating: &Rating| elo(rating).map(|_| rating.plus_minus.round());
         let n_matches: usize = scores.iter().map(|(n, _)| n).sum();
         let own = ratings.last().filter(|_| n_matches > 0);
         if self.args.json {
@@ -293,7 +297,7 @@ impl<'a> Ladder<'a> {
                 .zip(ratings)
                 .zip(scores)
                 .map(|(((name, _), rating), (n, points))| {
-                    json!({"level": name, "elo": round(rating.elo), "plusMinus": round(rating.plus_minus), "matches": n, "points": points})
+                    json!({"level": name, "elo": elo(rating), "plusMinus": plus_minus(rating), "matches": n, "points": points})
                 })
                 .collect();
             let mut answer: BTreeMap<&str, Value> = BTreeMap::new();
@@ -301,11 +305,8 @@ impl<'a> Ladder<'a> {
             answer.insert("levels", json!(levels));
             answer.insert("player", json!(self.args.player));
             answer.insert("matches", json!(n_matches));
-            answer.insert("elo", json!(own.and_then(|own| round(own.elo))));
-            answer.insert(
-                "plusMinus",
-                json!(own.and_then(|own| round(own.plus_minus))),
-            );
+            answer.insert("elo", json!(own.and_then(elo)));
+            answer.insert("plusMinus", json!(own.and_then(plus_minus)));
             writeln!(out, "{}", serde_json::to_string(&answer)?)?;
             return Ok(());
         }
@@ -320,8 +321,9 @@ impl<'a> Ladder<'a> {
             };
             writeln!(
                 out,
-                "{name:<18} {:>6.0} {:>6.0}   {met}",
-                rating.elo, rating.plus_minus
+                "{name:<18} {:>6} {:>6}   {met}",
+                elo(rating).map_or("–".to_owned(), |elo| format!("{elo:.0}")),
+                plus_minus(rating).map_or("–".to_owned(), |half| format!("{half:.0}")),
             )?;
         }
         if let (Some(own), Some(player)) = (own, &self.args.player) {

@@ -1,12 +1,12 @@
 //! `agon lsp`: the language server for editors.
 
+use std::io::{BufReader, IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use agon_gdl::Rules;
-use agon_language_server::{Observation, Options, serve};
+use agon_language_server::{Ending, Observation, Options, connect, serve};
 use anyhow::anyhow;
-use lsp_server::Connection;
 
 use super::check::trial::{Budget, observe};
 
@@ -26,26 +26,32 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(_args: &Args) -> anyhow::Result<ExitCode> {
-    let (connection, threads) = Connection::stdio();
+    if stdin().is_terminal() {
+        eprintln!(
+            "agon: this is a language server: it waits for messages of an editor (docs/LSP.md)"
+        );
+    }
+    let (connection, writer) = connect(BufReader::new(stdin()), stdout());
     let options = Options {
         observe: Arc::new(observed),
     };
-    let served = serve(&connection, &options);
-    // The threads end when the connection does.
+    let ending = serve(&connection, &options);
+    // What it has said is written to the end.
     drop(connection);
-    served.map_err(|error| anyhow!("{error}"))?;
-    // What the threads complain about is that the editor has closed its pipes.
-    let _ = threads.join();
-    Ok(ExitCode::SUCCESS)
+    let _ = writer.join();
+    Ok(match ending.map_err(|error| anyhow!("{error}"))? {
+        Ending::Orderly => ExitCode::SUCCESS,
+        Ending::Abrupt => ExitCode::from(1),
+    })
 }
 
 /// The findings of `agon check` that need grounding.
-fn observed(rules: &Arc<Rules>) -> Vec<Observation> {
+fn observed(rules: &Arc<Rules>, stop: &dyn Fn() -> bool) -> Vec<Observation> {
     let budget = Budget {
         play: false,
         seed: 1,
     };
-    let findings = observe(rules, &budget).into_iter();
+    let findings = observe(rules, &budget, stop).into_iter();
     let findings = findings.map(|finding| Observation {
         severity: finding.severity,
         kind: finding.kind.to_owned(),

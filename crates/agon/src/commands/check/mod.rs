@@ -239,7 +239,7 @@ fn find(
 ) -> Findings {
     let (written, observed) = match (checked, budget) {
         (Ok(rules), Some(budget)) => {
-            let observed = trial::observe(&rules, budget);
+            let observed = trial::observe(&rules, budget, &|| false);
             (rules.warnings.clone(), observed)
         }
         (Ok(rules), _) => (rules.warnings.clone(), Vec::new()),

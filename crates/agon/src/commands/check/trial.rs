@@ -16,14 +16,15 @@ use agon_ground::{GroundError, GroundLimits, GroundProgram, Truth, ground};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Counted bounds on grounding; each alone keeps it well below a second.
+/// Counted bounds on grounding; each alone keeps it well below a second, and all machines find the same.
 const GROUND_LIMITS: GroundLimits = GroundLimits {
     rules: 1_000_000,
     bytes: 200 << 20,
     steps: 5_000_000,
     depth: 100,
 };
-const GROUND_TIME: Duration = Duration::from_millis(400);
+/// Only a very busy machine needs this long within those bounds.
+const GROUND_TIME: Duration = Duration::from_secs(4);
 
 /// The same for one question to the interpreter.
 const INTERPRETER_LIMITS: agon_engine::interpreter::Limits = agon_engine::interpreter::Limits {
@@ -126,11 +127,17 @@ impl Observation {
     }
 }
 
-/// Grounds the rules and, if asked to, plays.
-pub(crate) fn observe(rules: &Arc<Rules>, budget: &Budget) -> Vec<Observation> {
+/// Grounds the rules and, if asked to, plays. Once `stop` says so, what it finds is of no use.
+pub(crate) fn observe(
+    rules: &Arc<Rules>,
+    budget: &Budget,
+    stop: &dyn Fn() -> bool,
+) -> Vec<Observation> {
     let mut findings = Vec::new();
     let deadline = Instant::now() + GROUND_TIME;
-    let program = ground(rules, &GROUND_LIMITS, &|| Instant::now() > deadline);
+    let program = ground(rules, &GROUND_LIMITS, &|| {
+        Instant::now() > deadline || stop()
+    });
     if let Err(error) = &program {
         findings.push(does_not_ground(rules, error));
     }
@@ -165,8 +172,8 @@ fn does_not_ground(rules: &Rules, error: &GroundError) -> Observation {
         }
         GroundError::Stopped { line, .. } => {
             let message = format!(
-                "not grounded within {} ms, at the rule on line {line}; it may be played by the interpreter",
-                GROUND_TIME.as_millis()
+                "not grounded within {} seconds, at the rule on line {line}; it may be played by the interpreter",
+                GROUND_TIME.as_secs()
             );
             Observation::warning(TOO_LARGE, message)
                 .at(*line)

@@ -5,6 +5,7 @@ mod plant;
 mod score;
 mod task;
 
+use std::collections::HashSet;
 use std::io::{BufWriter, Write, stdout};
 use std::process::ExitCode;
 
@@ -24,11 +25,13 @@ use task::{Maker, TaskKind};
     after_help = "Each line of the output is one task as JSON: `prompt` is the whole question, `answer` the exact answer, `features` how hard it is.
 Answers are computed by the network and compared with the interpreter. docs/QUIZ.md explains all fields.
 
+Exit code: 0 all tasks were made, 1 a game has too few, 2 a game cannot be used.
+
 Examples:
   agon quiz connect_four --n 20 > quiz.jsonl
   agon quiz my_game.kif --tasks legal,next --names misleading --seed 7
   agon quiz breakthrough othello --tasks best,shortest --names made-up
-  agon quiz score answers.jsonl"
+  agon quiz score responses.jsonl --key quiz.jsonl"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -93,6 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut out = BufWriter::new(stdout().lock());
     let mut is_complete = true;
+    let mut ids = HashSet::new();
     for name in &args.games {
         let sheet = Sheet::find(name, &Limits::default())?;
         let game = QuizGame::new(&sheet, args.names.naming(), !args.keep_structure, args.seed)?;
@@ -103,7 +107,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         while n_made < args.n && !kinds.is_empty() {
             let kind = kinds[n_made % kinds.len()];
             match maker.task(kind, n_made)? {
-                Some(task) => {
+                Some(mut task) => {
+                    // Two sheets may have the same file name, and an answer must belong to one task.
+                    while !ids.insert(task.id.clone()) {
+                        task.id.push_str("-again");
+                    }
                     writeln!(
                         out,
                         "{}",

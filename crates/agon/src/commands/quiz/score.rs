@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 #[derive(clap::Args)]
 #[command(
     after_help = "Each line of FILE is a JSON object with `id` and `response`, the text or list that was answered. The right answer is
-taken from `answer` of the same line, or of the line with the same id in the file of --key.
+taken from the line with the same id in the file of --key, or without --key from `answer` of the same line. A line without
+`response` counts as wrong and missing. A damaged line and a second answer to the same task are errors.
+
+Exit code: 0 scored, 2 a file cannot be scored.
 
 Examples:
   agon quiz score answers.jsonl
@@ -48,21 +51,24 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .unwrap_or_default();
     let key: HashMap<String, Value> = key
         .into_iter()
-        .filter_map(|line| Some((line["id"].as_str()?.to_owned(), line)))
+        .filter_map(|(_, line)| Some((line["id"].as_str()?.to_owned(), line)))
         .collect();
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut seen: HashMap<&str, usize> = HashMap::new();
     let mut out = stdout().lock();
-    for (idx, line) in lines.iter().enumerate() {
+    for (number, line) in &lines {
+        let place = format!("{}:{number}", args.file);
         let id = line["id"].as_str().unwrap_or_default();
-        let task = match line["answer"].is_array() {
-            true => line,
-            false => key.get(id).with_context(|| {
-                format!(
-                    "{}:{}: there is no answer for `{id}`; name the quiz with --key",
-                    args.file,
-                    idx + 1
-                )
-            })?,
+        if let Some(first) = seen.insert(id, *number).filter(|_| !id.is_empty()) {
+            bail!("{place}: `{id}` is answered a second time; the first is on line {first}");
+        }
+        // Whoever answers does not grade itself: the key counts more than the line.
+        let task = match &args.key {
+            Some(path) => key
+                .get(id)
+                .with_context(|| format!("{place}: {path} has no task `{id}`"))?,
+            None if line["answer"].is_array() => line,
+            None => bail!("{place}: there is no answer for `{id}`; name the quiz with --key"),
         };
         let Some(expected) = task["answer"].as_array() else {
             bail!(
@@ -117,7 +123,8 @@ fn report(out: &mut impl Write, sums: &BTreeMap<String, Sum>, as_json: bool) -> 
     Ok(())
 }
 
-fn read(path: &str) -> anyhow::Result<Vec<Value>> {
+/// The lines of a file with their numbers.
+fn read(path: &str) -> anyhow::Result<Vec<(usize, Value)>> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
     let lines = text.lines().enumerate();
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
@@ -127,7 +134,7 @@ fn read(path: &str) -> anyhow::Result<Vec<Value>> {
         if !value.is_object() {
             bail!("{path}:{}: this line is not a JSON object", idx + 1);
         }
-        Ok(value)
+        Ok((idx + 1, value))
     });
     lines.collect()
 }
@@ -165,10 +172,15 @@ fn final_part(text: &str) -> &str {
     }
 }
 
-/// The terms of a text with single blanks; `None` if its brackets do not match. Commas, backticks, bullets and stars
-/// around terms are not part of them.
+/// The terms of a text with single blanks; `None` if its brackets do not match. Commas, backticks, bullets, numbers of a list
+/// and stars around terms are not part of them, and neither are the lines around a block of code.
 fn terms(text: &str) -> Option<Vec<String>> {
-    let plain: String = text
+    let lines = text.lines().map(str::trim);
+    let lines =
+        lines.filter(|line| !line.starts_with("```") || line.ends_with("```") && line.len() > 3);
+    let lines: Vec<&str> = lines.map(without_number).collect();
+    let plain: String = lines
+        .join("\n")
         .chars()
         .map(|c| {
             if matches!(c, ',' | '`' | '*' | ';') {
@@ -209,6 +221,21 @@ fn terms(text: &str) -> Option<Vec<String>> {
     (depth == 0).then_some(terms)
 }
 
+/// A line of a numbered list without its number: `2. (mark 1 1)`. A number alone is an answer.
+fn without_number(line: &str) -> &str {
+    match line.split_once(['.', ')']) {
+        Some((number, rest))
+            if !number.is_empty()
+                && number.bytes().all(|byte| byte.is_ascii_digit())
+                && rest.starts_with(' ')
+                && !rest.trim().is_empty() =>
+        {
+            rest
+        }
+        _ => line,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,6 +265,19 @@ mod tests {
         check(&moves, json!("noop (mark 2 1) (f (g a) b)"), false);
         check(&moves, json!("noop (Mark 1 2) (f (g a) b)"), false);
         check(&moves, json!("noop (mark 1 2) (f (g a b)"), false);
+        check(
+            &moves,
+            json!("Answer:\n```gdl\nnoop\n(mark 1 2)\n(f (g a) b)\n```"),
+            true,
+        );
+        check(
+            &moves,
+            json!("1. noop\n2. (mark 1 2)\n3) (f (g a) b)"),
+            true,
+        );
+        check(&moves, json!("```noop (mark 1 2) (f (g a) b)```"), true);
+        check(&["1.", "2"], json!("1.\n2"), true);
+        check(&["2"], json!("1. 3"), false);
         check(&["12"], json!(12), true);
         check(&["12"], json!("Answer: 12"), true);
         check(&["12"], json!("13"), false);

@@ -434,7 +434,7 @@ impl<'g> Maker<'g> {
         // With changed names the id must not tell the game either.
         let stem = match names {
             "plain" => quiz.name.rsplit('/').next().unwrap_or_default().to_owned(),
-            _ => MadeUp::new(self.seed ^ quiz.text.len() as u64).word(),
+            _ => MadeUp::new(fingerprint(&quiz.text, self.seed)).word(),
         };
         Task {
             id: format!("{stem}-{names}-{}-{number}-{}", self.seed, kind.name()),
@@ -476,4 +476,12 @@ fn numbered(text: &str) -> String {
         .map(|(idx, line)| format!("{}: {line}", idx + 1))
         .collect();
     lines.join("\n")
+}
+
+/// A number that another text almost surely does not have (FNV-1a).
+fn fingerprint(text: &str, seed: u64) -> u64 {
+    text.bytes()
+        .fold(seed ^ 0xCBF2_9CE4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+        })
 }
