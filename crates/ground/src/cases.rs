@@ -164,17 +164,41 @@ fn union(alike: &[Clause], idx: usize, kept: &mut Vec<Clause>, catalog: &mut Cat
 mod tests {
     use expect_test::{Expect, expect};
 
-    use crate::narrowed;
+    use rustc_hash::FxHashSet;
 
-    fn check(attackers: &str, expected: Expect) {
-        let sheet = format!(
-            "(role r) (d 1) (d 2) (init (rook 1 1)) (init (pawn 2 2)) (legal r wait) (goal r 100)
-             (<= (next (rook ?x ?y)) (true (pawn ?x ?y))) (<= (next (pawn ?x ?y)) (true (rook ?x ?y)))
+    use crate::clause::{self, Catalog};
+    use crate::narrowed;
+    use crate::term::TermTable;
+
+    fn sheet(attackers: &str) -> String {
+        format!(
+            "(role r) (d 1) (d 2) (init (rook 1 1 2)) (init (pawn 2 2 2)) (legal r wait) (goal r 100)
+             (<= (next (rook ?x ?y ?k)) (true (pawn ?x ?y ?k))) (<= (next (pawn ?x ?y ?k)) (true (rook ?x ?y ?k)))
              (<= (different ?u ?v ?x ?y) (distinct ?u ?x) (d ?u) (d ?v) (d ?x) (d ?y))
              (<= (different ?u ?v ?x ?y) (distinct ?v ?y) (d ?u) (d ?v) (d ?x) (d ?y))
              {attackers} (<= terminal (attacked 1 2 2))"
-        );
-        let text = narrowed(&sheet);
+        )
+    }
+
+    /// The number of clauses before and after.
+    fn n_clauses(attackers: &str) -> (usize, usize) {
+        let description =
+            agon_gdl::parse(sheet(attackers).as_bytes(), &agon_gdl::Limits::default());
+        let rules = agon_gdl::check(&description).expect("the sheet is valid");
+        let mut catalog = Catalog::default();
+        let clauses = clause::clauses(&rules, &mut catalog, &mut TermTable::default(), &|| false);
+        let clauses = clauses.expect("nothing stops it");
+        let before = clauses.len();
+        let after = super::distinguish(clauses, &mut catalog, &mut FxHashSet::default());
+        (before, after.len())
+    }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "expectations are passed by value in tests"
+    )]
+    fn check(attackers: &str, expected: Expect) {
+        let text = narrowed(&sheet(attackers));
         let rules: Vec<&str> = text
             .lines()
             .filter(|line| line.contains("<=") && !line.starts_with("(next"))
@@ -185,25 +209,41 @@ mod tests {
     #[test]
     fn each_case_eliminates_a_variable_of_its_own() {
         check(
-            "(<= (attacked ?x ?y ?k) (d ?k) (true (rook ?u ?v)) (different ?u ?v ?x ?y) (different ?u ?v ?k ?k))",
-            expect![[""]],
+            "(<= (attacked ?x ?y ?k) (true (rook ?u ?v ?k)) (different ?u ?v ?x ?y) (different ?u ?v ?k ?k))",
+            expect![[r#"
+                (attacked 1 2 2) <= (true (rook 1 1 2))
+                terminal <= (attacked 1 2 2)"#]],
         );
     }
 
     #[test]
     fn clauses_that_differ_in_one_relation_share_their_cases() {
         check(
-            "(<= (attacked ?x ?y ?k) (true (rook ?u ?v)) (d ?k) (different ?u ?v ?x ?y))
-             (<= (attacked ?x ?y ?k) (true (pawn ?u ?v)) (d ?k) (different ?u ?v ?x ?y))",
-            expect![[""]],
+            "(<= (attacked ?x ?y ?k) (true (rook ?u ?v ?k)) (different ?u ?v ?x ?y))
+             (<= (attacked ?x ?y ?k) (true (pawn ?u ?v ?k)) (different ?u ?v ?x ?y))",
+            expect![[r#"
+                (attacked 1 2 2) <= (#13 1 1 2)
+                (attacked 1 2 2) <= (#13 2 2 2)
+                terminal <= (attacked 1 2 2)
+                (#13 1 1 2) <= (true (pawn 1 1 2))
+                (#13 1 1 2) <= (true (rook 1 1 2))
+                (#13 2 2 2) <= (true (pawn 2 2 2))
+                (#13 2 2 2) <= (true (rook 2 2 2))"#]],
         );
     }
 
     #[test]
-    fn a_clause_that_needs_all_variables_is_left_alone() {
-        check(
-            "(<= (attacked ?x ?y ?u) (true (rook ?u ?v)) (true (pawn ?x ?y)) (different ?u ?v ?x ?y))",
-            expect![[""]],
-        );
+    fn only_wide_joins_are_split() {
+        let split = "(<= (attacked ?x ?y ?k) (true (rook ?u ?v ?k)) (different ?u ?v ?x ?y))";
+        let (before, after) = n_clauses(split);
+        assert_eq!(after, before + 1, "one clause per case");
+        // Two clauses become one per case and one per relation of the union.
+        let both = split.to_owned() + &split.replace("rook", "pawn");
+        let (before, after) = n_clauses(&both);
+        assert_eq!(after, before + 2);
+        // Here both cells are in the head.
+        let whole = "(<= (attacked ?x ?y ?k) (true (rook ?x ?y ?k)) (different ?x ?y ?k ?k))";
+        let (before, after) = n_clauses(whole);
+        assert_eq!(after, before);
     }
 }

@@ -273,6 +273,10 @@ mod tests {
 
     use crate::narrowed;
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "expectations are passed by value in tests"
+    )]
     fn check(asking: &str, expected: Expect) {
         let sheet = format!(
             "(role r) (d 1) (d 2) (d 3) (d a) (d b) (init (at 1)) (legal r wait) (goal r 100)
@@ -291,14 +295,29 @@ mod tests {
 
     #[test]
     fn an_open_argument_takes_the_values_that_are_asked_for() {
-        check("(<= terminal (true (at ?x)) (clear 1 ?x))", expect![[""]]);
+        check(
+            "(<= terminal (true (at ?x)) (clear 1 ?x))",
+            expect![[r#"
+            (clear 1 1) <= (true (at 1))
+            (clear 1 1) <= (through 1 1)
+            (clear 1 2) <= (true (at 1))
+            (clear 1 2) <= (through 1 2)"#]],
+        );
     }
 
     #[test]
     fn terms_and_negations_ask_too() {
         check(
             "(<= terminal (clear ?x 3) (true (at ?x)) (not (clear 2 ?x)))",
-            expect![[""]],
+            expect![[r#"
+                (clear 2 3) <= (true (at 2))
+                (clear 2 3) <= (through 2 3)
+                (clear 2 1) <= (true (at 2))
+                (clear 2 1) <= (through 2 1)
+                (clear 1 3) <= (true (at 1))
+                (clear 1 3) <= (through 1 3)
+                (clear 2 2) <= (true (at 2))
+                (clear 2 2) <= (through 2 2)"#]],
         );
     }
 
@@ -306,7 +325,27 @@ mod tests {
     fn an_argument_of_which_someone_asks_for_everything_stays_open() {
         check(
             "(<= terminal (clear ?x 3) (true (at ?x)) (clear ?x ?y) (distinct ?y 3))",
-            expect![[""]],
+            expect![[r#"
+                (clear 1 1) <= (true (at 1))
+                (clear 1 1) <= (through 1 1)
+                (clear 1 2) <= (true (at 1))
+                (clear 1 2) <= (through 1 2)
+                (clear 1 3) <= (true (at 1))
+                (clear 1 3) <= (through 1 3)
+                (clear 1 a) <= (true (at 1))
+                (clear 1 a) <= (through 1 a)
+                (clear 1 b) <= (true (at 1))
+                (clear 1 b) <= (through 1 b)
+                (clear 2 1) <= (true (at 2))
+                (clear 2 1) <= (through 2 1)
+                (clear 2 2) <= (true (at 2))
+                (clear 2 2) <= (through 2 2)
+                (clear 2 3) <= (true (at 2))
+                (clear 2 3) <= (through 2 3)
+                (clear 2 a) <= (true (at 2))
+                (clear 2 a) <= (through 2 a)
+                (clear 2 b) <= (true (at 2))
+                (clear 2 b) <= (through 2 b)"#]],
         );
     }
 }
