@@ -77,6 +77,22 @@ pub(crate) fn decompose(
     })
 }
 
+/// The number of variables of the largest join that is left when a clause is split.
+pub(crate) fn width(clause: &Clause) -> usize {
+    let mut rest = clause.clone();
+    let mut widest = 0;
+    while let Some(bag) = smallest_bag(&rest) {
+        widest = widest.max(bag.variables.len());
+        rest.body.retain(|condition| !bag.holds(condition));
+        let kept = kept_variables(&rest.head, &rest.body, &bag.variables);
+        let args = kept.into_iter().map(Arg::Variable).collect();
+        // Which relation holds the join does not matter here.
+        rest.body.push(Condition::Holds(RelId(0), args));
+    }
+    renumber(&mut rest);
+    widest.max(rest.n_variables as usize)
+}
+
 /// The variables of the conditions that must be joined to eliminate one of them.
 struct Bag {
     variables: Vec<u32>,

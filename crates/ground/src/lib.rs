@@ -18,9 +18,11 @@
 //! **Invariant:** this crate does no I/O, prints nothing, reads no environment and no clock, and owns no global state.
 
 mod assemble;
+mod cases;
 mod clause;
 mod decompose;
 mod demand;
+mod domains;
 mod emit;
 mod error;
 mod join;
@@ -85,6 +87,21 @@ struct Demand {
     free: FxHashSet<RelationId>,
     /// How often demand was given up.
     n_given_up: u32,
+    narrowing: Narrowing,
+    /// The relation that grew too large first.
+    first: Option<RelationId>,
+    /// What made the first demand fail: the relation that grew too large, and whether a filter did.
+    failed: Option<(RelationId, bool)>,
+}
+
+/// Whether the clauses are made narrower, by distinguishing cases and restricting domains. This is tried after the first
+/// demand has failed, instead of demand, and given up if it fails too.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Narrowing {
+    #[default]
+    Untried,
+    InUse,
+    GivenUp,
 }
 
 /// After this many failed attempts, demand is not tried again and relations may grow to their full size.
@@ -93,6 +110,26 @@ const MAX_FAILURES: u32 = 1;
 impl Demand {
     /// Changes the plan after a relation, or a filter made for a rule of that relation, has grown too large.
     fn revise(&mut self, relation: RelationId, is_filter: bool) {
+        match self.narrowing {
+            Narrowing::Untried if self.first.is_none() => {
+                self.first = Some(relation);
+                self.demand(relation, is_filter);
+            }
+            Narrowing::Untried => {
+                self.narrowing = Narrowing::InUse;
+                self.failed = Some((relation, is_filter));
+            }
+            Narrowing::InUse => {
+                self.narrowing = Narrowing::GivenUp;
+                let (relation, is_filter) = self.failed.unwrap_or((relation, is_filter));
+                self.demand(relation, is_filter);
+            }
+            Narrowing::GivenUp => self.demand(relation, is_filter),
+        }
+    }
+
+    /// Adds or gives up demand.
+    fn demand(&mut self, relation: RelationId, is_filter: bool) {
         let is_tried = self.wanted.contains(&relation)
             || self.free.contains(&relation)
             || relation.keyword().is_some();
@@ -127,6 +164,8 @@ const CLAUSES_PER_LOOK: usize = 64;
 const OVERGROWN_ROWS: u32 = 40_000;
 /// The same limit once demand is in use. It is higher because demand itself needs some rows.
 const DEMANDED_ROWS: u32 = 300_000;
+/// The same limit for narrowed clauses: they add little work for each row.
+const NARROWED_ROWS: u32 = 600_000;
 
 fn attempt(
     rules: &Rules,
@@ -140,8 +179,26 @@ fn attempt(
     let stopped = |rule: u32| Setback::Final(stopped(rules, rule));
     let clauses = clause::clauses(rules, &mut catalog, &mut store.terms, stop).map_err(&stopped)?;
     let clauses = unfold::unfold(clauses, &catalog);
-    let clauses = project::project(clauses, &mut catalog);
-    let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(plain) if plan.wanted.contains(&plain));
+    let mut clauses = project::project(clauses, &mut catalog);
+    if plan.narrowing == Narrowing::InUse {
+        let mut narrowed = FxHashSet::default();
+        clauses = cases::distinguish(clauses, &mut catalog, &mut narrowed);
+        clauses = domains::restrict(clauses, &mut catalog, &mut narrowed);
+        let mut meanings = narrowed.iter().map(|&relation| catalog.meaning(relation));
+        if let Some(relation) = plan.first
+            && !meanings.any(|meaning| meaning == Meaning::Plain(relation))
+        {
+            return Err(Setback::Overgrown {
+                relation,
+                is_filter: false,
+            });
+        }
+    }
+    let wanted = match plan.narrowing {
+        Narrowing::InUse => &[],
+        Narrowing::Untried | Narrowing::GivenUp => plan.wanted.as_slice(),
+    };
+    let is_wanted = |relation: &RelId| matches!(catalog.meaning(*relation), Meaning::Plain(plain) if wanted.contains(&plain));
     let large: FxHashSet<RelId> = catalog.ids().filter(is_wanted).collect();
     let demanded = demand::with_callers(&clauses, &large, &catalog);
     let clauses = demand::demand(clauses, &demanded, &mut catalog);
@@ -163,13 +220,15 @@ fn attempt(
     let mut may_grow = vec![plan.n_given_up >= MAX_FAILURES; is_filter.len()];
     for clause in &split.reachable {
         if let Head::Row(relation, _) = clause.head {
-            let is_bound = is_filter[relation.idx()] && !plan.wanted.is_empty();
+            let is_bound = is_filter[relation.idx()] && !wanted.is_empty();
             let head = rules.rules[clause.rule as usize].head.relation;
             may_grow[relation.idx()] |= plan.free.contains(&head) && !is_bound;
         }
     }
     let is_free = |relation: RelId| may_grow.get(relation.idx()).copied().unwrap_or(true);
-    let max_rows = if plan.wanted.is_empty() {
+    let max_rows = if plan.narrowing == Narrowing::InUse {
+        NARROWED_ROWS
+    } else if wanted.is_empty() {
         OVERGROWN_ROWS
     } else {
         DEMANDED_ROWS
@@ -319,5 +378,21 @@ fn explain(rules: &Rules, exceeded: &Exceeded, clause: &Clause) -> GroundError {
     match exceeded.what {
         "time" => GroundError::Stopped { rule, line },
         what => GroundError::TooLarge { what, rule, line },
+    }
+}
+
+/// The program of a sheet as text, grounded with narrowed clauses however small they are.
+#[cfg(test)]
+fn narrowed(sheet: &str) -> String {
+    let description = agon_gdl::parse(sheet.as_bytes(), &agon_gdl::Limits::default());
+    let rules = agon_gdl::check(&description).expect("the sheet is valid");
+    let plan = Demand {
+        narrowing: Narrowing::InUse,
+        ..Demand::default()
+    };
+    let program = attempt(&rules, &GroundLimits::default(), &|| false, &plan, &mut 0);
+    match program {
+        Ok(program) => program.to_string(),
+        Err(_) => panic!("the sheet is small"),
     }
 }

@@ -87,7 +87,7 @@ fn is_tie(clause: &Clause) -> bool {
 }
 
 /// Adds the body of a tie to a clause, with its arguments replaced and its other variables renamed.
-fn write_out(clause: &mut Clause, tie: &Clause, args: &[Arg]) {
+pub(crate) fn write_out(clause: &mut Clause, tie: &Clause, args: &[Arg]) {
     let mut values: Vec<Arg> = (0..tie.n_variables)
         .map(|variable| Arg::Variable(clause.n_variables + variable))
         .collect();
