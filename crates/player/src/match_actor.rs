@@ -195,6 +195,8 @@ struct Position {
     n_played: usize,
     /// A history that explains what the role saw, in GDL-II.
     possible: Option<PossibleHistory>,
+    /// Whether the state is a guess, because no such history was found.
+    is_guess: bool,
 }
 
 /// Why a position cannot follow the moves of a match.
@@ -249,7 +251,9 @@ impl Position {
             }
         }
         self.n_played = possible.n_steps();
-        match possible.search(&self.game, &mut *self.machine, until) {
+        let found = possible.search(&self.game, &mut *self.machine, until);
+        self.is_guess = found != Found::Possible;
+        match found {
             Found::Possible | Found::Contradiction | Found::OutOfTime => Ok(()),
             Found::Fault => Err(Stuck::Fault),
         }
@@ -419,6 +423,7 @@ impl MatchActor {
             grade,
             machine: game.machine_until(interrupts.stop()),
             possible: game.is_gdl2().then(|| PossibleHistory::new(role, seed)),
+            is_guess: false,
             game,
             n_played: 0,
         };
@@ -679,7 +684,8 @@ impl MatchActor {
         let (Some(asked), Some(position)) = (&mut self.asked, &self.position) else {
             return;
         };
-        if !asked.legal.contains(&mv) {
+        // The bot knows better than a guess which moves are legal.
+        if !position.is_guess && !asked.legal.contains(&mv) {
             return;
         }
         let Some(mv) = term(&position.game, self.setup.role, mv) else {
