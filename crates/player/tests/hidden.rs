@@ -48,7 +48,8 @@ fn the_answer_is_the_best_one_over_all_that_is_possible() {
             "(PLAY m 2 wait ())",
         ],
     ];
-    for preset in ["agon", "ismcts", "hyperplay", "oos", "cadia-2008"] {
+    // Not `oos`, which draws its answer.
+    for preset in ["agon", "ismcts", "hyperplay", "cadia-2008"] {
         for seed in 0..12 {
             let told = answers(preset, seed, &forms[(seed % 2) as usize]);
             assert_eq!(told, ["wait", "wait", "( open left )"], "{preset} {seed}");
