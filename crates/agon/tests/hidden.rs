@@ -54,23 +54,23 @@ fn sheets() -> Vec<(String, String)> {
     sheets
 }
 
-fn play(game: &Arc<Game>, form: PerceptForm, seed: u64) -> MatchRecord {
+fn play(
+    game: &Arc<Game>,
+    (preset, playouts): (&str, u64),
+    form: PerceptForm,
+    seed: u64,
+) -> MatchRecord {
     let seats = game.playing_roles().map(|role| {
         let settings = agon_player::Settings {
             seed: seed * 10 + u64::from(role.0),
             budget: Budget {
-                playouts: Some(8),
+                playouts: Some(playouts),
                 ..Budget::default()
             },
             ponders: false,
             ..agon_player::Settings::default()
         };
-        let preset = Preset::parse(if seed.is_multiple_of(2) {
-            "random"
-        } else {
-            "mc"
-        })
-        .expect("a preset");
+        let preset = Preset::parse(preset).expect("a preset");
         let player = GamePlayer::new(preset, settings).knowing(Arc::clone(game));
         Seat::new(Box::new(player), About::named("agon"))
     });
@@ -97,17 +97,33 @@ fn the_player_makes_legal_moves_by_what_it_sees() {
         }
         let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
         let game = Arc::new(game);
-        for seed in 0..2 {
+        for preset in ["random", "mc", "oos"] {
             for form in [PerceptForm::Short, PerceptForm::Turn] {
-                let record = play(&game, form, seed);
+                let record = play(&game, (preset, 8), form, 1);
                 let details = record.agon.as_ref().expect("it is ours");
                 assert!(
                     details.faults.is_empty(),
-                    "{name} {form:?}: {:?}",
+                    "{name} {preset} {form:?}: {:?}",
                     details.faults
                 );
                 replay(&game, &record).unwrap_or_else(|error| panic!("{name}: {error}"));
             }
+        }
+    }
+}
+
+#[test]
+fn in_a_match_the_guest_of_monty_hall_always_switches() {
+    let (_, sheet) = sheets()
+        .into_iter()
+        .find(|(name, _)| name.ends_with("/monty_hall.kif"))
+        .expect("it is built in");
+    let game = Arc::new(Game::from_text(&sheet).expect("a game"));
+    for preset in ["agon", "ismcts", "hyperplay"] {
+        for seed in 0..20 {
+            let record = play(&game, (preset, 300), PerceptForm::Turn, seed);
+            let last = record.moves.last().expect("moves");
+            assert_eq!(last[0], "switch", "{preset} {seed}");
         }
     }
 }

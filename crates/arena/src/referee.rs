@@ -340,7 +340,8 @@ impl Ongoing<'_> {
         let forfeited = self.attendance.iter().filter(|seat| seat.has_forfeited);
         let n_forfeited = forfeited.count();
         let mut others = self.attendance.iter().filter(|seat| !seat.has_forfeited);
-        let is_over = n_forfeited == n_players
+        // Chance may be alone: then nobody is there to forfeit.
+        let is_over = n_players > 0 && n_forfeited == n_players
             || n_players == 2 && n_forfeited == 1 && others.all(|seat| seat.n_missing == 0);
         is_over.then(|| Ending::Forfeit {
             roles: self.forfeited_roles(),

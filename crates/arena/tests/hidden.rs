@@ -172,6 +172,22 @@ fn chance_depends_only_on_its_seed() {
 }
 
 #[test]
+fn chance_alone_plays_to_the_end() {
+    let sheet =
+        "(role random) (init (left 3)) (less 3 2) (less 2 1) (less 1 0) (side heads) (side tails)
+        (<= (legal random (flip ?s)) (side ?s)) (<= (next (left ?m)) (true (left ?n)) (less ?n ?m))
+        (<= (sees random ?m) (does random ?m)) (<= terminal (true (left 0))) (goal random 0)";
+    let game = Arc::new(Game::from_text(sheet).expect("a game"));
+    let clock = Duration::from_secs(60);
+    let settings = Settings::new("chance", clock, clock);
+    let record = Referee::play(&game, Vec::new(), &settings, &mut |_| {});
+    let details = record.agon.as_ref().expect("it is ours");
+    assert_eq!(details.ending, Ending::Terminal);
+    assert_eq!(record.moves.len(), 3);
+    replay(&game, &record).expect("it follows the rules");
+}
+
+#[test]
 fn a_substituted_move_is_told() {
     let answers: [&[&str]; 2] = [&["(name 9)", "(name 1)", "(name 2)", "(name 3)"], STEADY[1]];
     let (record, received) = play(PerceptForm::Turn, 1, answers);

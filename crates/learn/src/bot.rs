@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agon_engine::{Game, JointMove, RoleId, State};
+use agon_engine::{Game, JointMove, MoveId, PerceptId, RoleId, State};
 use agon_search::model::Network;
 use agon_search::{
-    Account, Bot, Count, Decision, Limits, NetworkAccount, NetworkOrigin, NetworkScore, NetworkUse,
-    Params, Report, StopReason, TechniqueAccount, UctBot,
+    Account, BeliefAccount, Bot, Count, Decision, Limits, NetworkAccount, NetworkOrigin,
+    NetworkScore, NetworkUse, Params, Report, StopReason, TechniqueAccount, UctBot,
 };
 
 use crate::contest::{Entrant, Score, Terms, compete};
@@ -271,6 +271,22 @@ impl Bot for LearningBot {
             self.settle();
         }
         self.player().played(joint, next);
+    }
+
+    fn saw(&mut self, role: RoleId, own: MoveId, percepts: &[PerceptId]) {
+        if !self.has_begun {
+            self.settle();
+        }
+        self.player().saw(role, own, percepts);
+    }
+
+    fn missed(&mut self) {
+        self.player().missed();
+    }
+
+    fn belief(&self) -> Option<(BeliefAccount, Vec<(MoveId, f64)>)> {
+        let player = self.chosen.as_deref().unwrap_or(&*self.base);
+        player.belief()
     }
 
     fn account(&self) -> Option<Account> {

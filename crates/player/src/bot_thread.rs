@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use agon_engine::{JointMove, MoveId, RoleId, State};
+use agon_engine::{JointMove, MoveId, PerceptId, RoleId, State};
 use agon_search::{Bot, Decision, Limits, Report};
 
 /// News from the bot about the question with this number.
@@ -24,6 +24,8 @@ pub(crate) enum BotEventKind {
     BestSoFar(MoveId),
     /// The bot has decided.
     Decided(Decision),
+    /// The bot has decided by a belief of its own.
+    Believed(Decision),
     /// The bot panicked with this message.
     Failed(String),
 }
@@ -39,6 +41,8 @@ pub(crate) struct BotThread {
 enum Task {
     Think(u64, State, RoleId, Limits),
     Played(JointMove, State),
+    Saw(RoleId, MoveId, Vec<PerceptId>),
+    Missed,
 }
 
 impl BotThread {
@@ -70,6 +74,15 @@ impl BotThread {
         // If the thread has ended, the next call of `think` reports it.
         let _ = self.tasks.send(Task::Played(joint.clone(), next.clone()));
     }
+
+    /// Tells the bot what its role did and saw in the next step, in GDL-II; `None` if not all of that is known.
+    pub(crate) fn saw(&self, role: RoleId, step: Option<(MoveId, &[PerceptId])>) {
+        let task = match step {
+            Some((own, percepts)) => Task::Saw(role, own, percepts.to_vec()),
+            None => Task::Missed,
+        };
+        let _ = self.tasks.send(task);
+    }
 }
 
 fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl Fn(BotEvent)) {
@@ -87,10 +100,16 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &Receiver<Task>, tell: &impl
                         }
                     };
                     let decision = bot.think(&state, role, &limits, &mut watch);
-                    let kind = BotEventKind::Decided(decision);
+                    let belief = bot.belief();
+                    let kind = match belief.is_some_and(|(account, _)| !account.is_lost) {
+                        true => BotEventKind::Believed(decision),
+                        false => BotEventKind::Decided(decision),
+                    };
                     tell(BotEvent { number, kind });
                 }
                 Task::Played(joint, next) => bot.played(&joint, &next),
+                Task::Saw(role, own, percepts) => bot.saw(role, own, &percepts),
+                Task::Missed => bot.missed(),
             }
         }
     }));

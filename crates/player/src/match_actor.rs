@@ -160,6 +160,8 @@ struct MatchActor {
     asked: Option<Asked>,
     // The bot.
     bot_thread: Option<BotThread>,
+    /// Steps that the bot was told of, in GDL-II.
+    n_told: usize,
     n_failures: u32,
     /// Questions that arrived while the bot was busy with an earlier one.
     n_missed: u32,
@@ -193,6 +195,8 @@ struct Position {
     n_played: usize,
     /// A history that explains what the role saw, in GDL-II.
     possible: Option<PossibleHistory>,
+    /// Whether the state is a guess, because no such history was found.
+    is_guess: bool,
 }
 
 /// Why a position cannot follow the moves of a match.
@@ -247,7 +251,9 @@ impl Position {
             }
         }
         self.n_played = possible.n_steps();
-        match possible.search(&self.game, &mut *self.machine, until) {
+        let found = possible.search(&self.game, &mut *self.machine, until);
+        self.is_guess = found != Found::Possible;
+        match found {
             Found::Possible | Found::Contradiction | Found::OutOfTime => Ok(()),
             Found::Fault => Err(Stuck::Fault),
         }
@@ -277,6 +283,7 @@ impl MatchActor {
             waiting: None,
             asked: None,
             bot_thread: None,
+            n_told: 0,
             n_failures: 0,
             n_missed: 0,
             number: 0,
@@ -416,6 +423,7 @@ impl MatchActor {
             grade,
             machine: game.machine_until(interrupts.stop()),
             possible: game.is_gdl2().then(|| PossibleHistory::new(role, seed)),
+            is_guess: false,
             game,
             n_played: 0,
         };
@@ -443,7 +451,8 @@ impl MatchActor {
         }
     }
 
-    fn start_bot_thread(&self) -> Option<BotThread> {
+    fn start_bot_thread(&mut self) -> Option<BotThread> {
+        self.n_told = 0;
         let make = Arc::clone(&self.setup.make_bot);
         let game = Arc::clone(&self.position.as_ref()?.game);
         // After a panic the next bot gets another seed.
@@ -517,10 +526,10 @@ impl MatchActor {
                 bot_thread.played(joint, next);
             }
         };
-        // The rest of the time is for the bot.
+        // The rest of the time is for the bot, which looks for histories of its own.
         let until = deadline.map(|deadline| {
             let now = Instant::now();
-            now + deadline.saturating_duration_since(now) / 2
+            now + deadline.saturating_duration_since(now) / 4
         });
         loop {
             match position.follow(&self.history, until, &mut played) {
@@ -615,9 +624,24 @@ impl MatchActor {
         if self.bot_thread.is_none() && self.n_failures < MAX_FAILURES {
             self.bot_thread = self.start_bot_thread();
         }
+        self.tell_sightings();
         let role = self.setup.role;
         let bot_thread = self.bot_thread.as_ref();
         bot_thread.is_some_and(|bot_thread| bot_thread.think(number, state, role, limits))
+    }
+
+    /// Tells the bot what its role did and saw since the last time, in GDL-II.
+    fn tell_sightings(&mut self) {
+        let position = self.position.as_ref();
+        let Some(possible) = position.and_then(|position| position.possible.as_ref()) else {
+            return;
+        };
+        if let Some(bot_thread) = &self.bot_thread {
+            for step_idx in self.n_told..possible.n_steps() {
+                bot_thread.saw(self.setup.role, possible.observed(step_idx));
+            }
+            self.n_told = possible.n_steps();
+        }
     }
 
     /// Handles news from the bot, which may be about the open question, about pondering, or about an old question.
@@ -626,9 +650,11 @@ impl MatchActor {
         if event.number != self.number {
             return;
         }
+        // A belief of many histories knows better than one possible state, which may be a guess.
+        let is_believed = matches!(event.kind, BotEventKind::Believed(_));
         let decision = match event.kind {
             BotEventKind::BestSoFar(mv) => return self.update_candidate(mv),
-            BotEventKind::Decided(decision) => Ok(decision),
+            BotEventKind::Decided(decision) | BotEventKind::Believed(decision) => Ok(decision),
             BotEventKind::Failed(message) => Err(format!("the bot panicked: {message}")),
         };
         self.pondering = None;
@@ -638,7 +664,7 @@ impl MatchActor {
             }
             return;
         };
-        let is_legal = |decision: &Decision| asked.legal.contains(&decision.mv);
+        let is_legal = |decision: &Decision| is_believed || asked.legal.contains(&decision.mv);
         let decision = decision.and_then(|decision| match is_legal(&decision) {
             true => Ok(decision),
             false => Err("the bot chose an illegal move".to_owned()),
@@ -658,7 +684,8 @@ impl MatchActor {
         let (Some(asked), Some(position)) = (&mut self.asked, &self.position) else {
             return;
         };
-        if !asked.legal.contains(&mv) {
+        // The bot knows better than a guess which moves are legal.
+        if !position.is_guess && !asked.legal.contains(&mv) {
             return;
         }
         let Some(mv) = term(&position.game, self.setup.role, mv) else {

@@ -92,6 +92,13 @@ impl PossibleHistory {
         self.observed.len()
     }
 
+    /// What the role did and saw in a step; `None` if not all of it is known, or the rules know nothing of it.
+    #[must_use]
+    pub fn observed(&self, step_idx: usize) -> Option<(MoveId, &[PerceptId])> {
+        let observed = self.observed.get(step_idx)?;
+        Some((observed.own?, observed.percepts.as_deref()?))
+    }
+
     /// Adds the next step of the match.
     pub fn observe(&mut self, game: &Game, sighting: &Sighting) {
         let own = sighting.own.as_ref();

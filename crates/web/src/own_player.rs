@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use agon_engine::{Game, JointMove, RoleId, State};
+use agon_engine::{Game, JointMove, MoveId, PerceptId, RoleId, State};
 use agon_player::{HttpPlayer, Settings};
-use agon_search::{Account, Bot, Decision, Limits, Report};
+use agon_search::{Account, BeliefAccount, Bot, Decision, Limits, Report};
 use serde::Serialize;
 
 use crate::config::Config;
@@ -270,6 +270,20 @@ impl Bot for WatchedBot {
         }
         self.seen.tell(&self.of_match);
         self.inner.played(joint, next);
+    }
+
+    fn saw(&mut self, role: RoleId, own: MoveId, percepts: &[PerceptId]) {
+        self.of_match.lock().step += 1;
+        self.inner.saw(role, own, percepts);
+    }
+
+    fn missed(&mut self) {
+        self.of_match.lock().step += 1;
+        self.inner.missed();
+    }
+
+    fn belief(&self) -> Option<(BeliefAccount, Vec<(MoveId, f64)>)> {
+        self.inner.belief()
     }
 
     fn account(&self) -> Option<Account> {

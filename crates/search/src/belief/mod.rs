@@ -30,7 +30,7 @@ use std::sync::Arc;
 use agon_engine::{Game, MoveId, Particles, PerceptId, RoleId, State};
 
 pub use account::BeliefAccount;
-pub(crate) use info_tree::{Choice, InfoEdge, InfoTree};
+pub(crate) use info_tree::{Choice, Exploration, InfoEdge, InfoTree};
 pub(crate) use informed::Informed;
 pub(crate) use joint_moves::JointMoves;
 pub(crate) use regrets::{RegretTable, normalise};

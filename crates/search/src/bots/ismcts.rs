@@ -19,8 +19,8 @@
 use agon_engine::{MoveId, PerceptId, RoleId, State};
 
 use crate::belief::{
-    Belief, BeliefAccount, BeliefSizes, Choice, HistoryId, InfoEdge, InfoTree, Informed,
-    LEAST_IN_LANES, Rollouts, Seat, ViewKey, World,
+    Belief, BeliefAccount, BeliefSizes, Choice, Exploration, HistoryId, InfoEdge, InfoTree,
+    Informed, LEAST_IN_LANES, Rollouts, Seat, ViewKey, World,
 };
 use crate::belief_bot::BeliefBot;
 use crate::decision::Decision;
@@ -41,8 +41,6 @@ pub(crate) enum Sight {
 /// Simulations before batches begin, and one more leaf for each of so many.
 const SIMULATIONS_PER_LEAF: u64 = 4;
 const MOST_LEAVES: u64 = 256;
-/// Random games that make use of what is seen differ less, so a role that is alone explores less: this part of the parameter.
-const ALONE: f64 = 0.25;
 /// Histories that `hyperplay` searches, and simulations that each should get.
 const MOST_WORLDS: usize = 64;
 const SIMULATIONS_PER_WORLD: u64 = 200;
@@ -52,7 +50,7 @@ const LEAST_WORLDS: usize = 8;
 pub struct InfoSetBot {
     // Constant during a match.
     sight: Sight,
-    exploration: f64,
+    exploration: Exploration,
     n_roles: usize,
     // What it knows.
     belief: Belief,
@@ -86,11 +84,16 @@ impl InfoSetBot {
         let world = World::at(game, seat.start);
         let n_players = RoleId::all(n_roles).filter(|&role| !world.is_chance(role));
         let is_alone = n_players.count() == 1 && sight == Sight::Own;
+        // Parameters are for goals of 0 to 100.
+        let exploration = params.exploration / 100.0;
         InfoSetBot {
             informed: is_alone.then(|| Informed::new(World::at(game, seat.start), seat.role)),
             sight,
-            // Parameters are for goals of 0 to 100.
-            exploration: params.exploration / 100.0 * if is_alone { ALONE } else { 1.0 },
+            // Random games that make use of what is seen differ less, and without opponents the spread tells how much.
+            exploration: match is_alone {
+                true => Exploration::BySpread(exploration),
+                false => Exploration::Constant(exploration),
+            },
             n_roles,
             belief: Belief::new(seat, BeliefSizes::DEFAULT),
             tree: InfoTree::new(n_roles, (params.memory as usize) << 20),

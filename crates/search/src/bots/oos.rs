@@ -5,7 +5,7 @@
 //! set of the traverser learns how much better each of its moves would have been, and the average strategies of the
 //! others grow. With probability `AIM` an iteration is aimed: as long as it is in the past of the match, it makes only moves that lead
 //! to histories that the role believes possible. What is learned is divided by the probability with which it was sampled,
-//! aimed or not, so aiming changes where the effort goes and not what is learned. In games of two roles and constant sum the
+//! aimed or not, so aiming changes where the effort goes and not what is learned. Tiny games are not aimed at all. In games of two roles and constant sum the
 //! average strategies converge to an equilibrium; in other games nothing is promised.
 //!
 //! The roles of a step choose one after the other without seeing each other, which is the same as at once. An iteration adds
@@ -38,6 +38,9 @@ use crate::report::{Listener, MoveReport, Report};
 const EXPLORATION: f64 = 0.4;
 /// The share of iterations that are aimed.
 const AIM: f64 = 0.9;
+/// In a game with no more information sets than this nothing is aimed: every iteration teaches something that matters, and searches
+/// from different places of a game come to the same equilibrium, where there are several.
+const FEW_SETS: usize = 100;
 /// How fast baselines follow.
 const BASELINE_RATE: f64 = 0.1;
 
@@ -169,7 +172,8 @@ impl OosBot {
         self.walk.begin(self.n_roles, traverser, is_aimed);
         self.world.restart();
         let mut depth = 0;
-        let mut here = Some(HistoryId::ROOT).filter(|_| self.belief.n_steps() > 0);
+        let is_small = self.table.len() <= FEW_SETS;
+        let mut here = Some(HistoryId::ROOT).filter(|_| !is_small && self.belief.n_steps() > 0);
         // Step 2. Sample moves until every role has left its tree.
         while !self.walk.is_out.iter().all(|&is_out| is_out) || here.is_some() {
             if self.world.is_over() {

@@ -3,10 +3,14 @@
 //!
 //! A match that is followed from the initial state on is played without any knowledge that the role does not have. If the bot is
 //! asked about another state, it begins there: then the role knows that state, and nothing of what comes after.
+//!
+//! Where nobody knows the joint moves, as in a player behind a wire, the bot is told what its role did and saw, and the state
+//! that it is asked about is only a possible one. It begins there as long as what was seen is explained by no history that
+//! it finds, and for good once it has missed a step.
 
 use std::sync::Arc;
 
-use agon_engine::{Game, JointMove, Machine, MoveId, RoleId, State};
+use agon_engine::{Game, JointMove, Machine, MoveId, PerceptId, RoleId, State};
 
 use super::sit_down;
 use crate::belief::{BeliefAccount, Seat};
@@ -31,7 +35,19 @@ pub struct OpenBot {
     past: Vec<JointMove>,
     /// The bot of a role, once that role is asked for.
     bot: Option<Box<dyn BeliefBot>>,
+    knowledge: Knowledge,
     random: Random,
+}
+
+/// What the bot is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Knowledge {
+    /// The joint moves, and states that are true.
+    Joint,
+    /// What the role did and saw, and states that are possible.
+    Own,
+    /// States that are possible.
+    States,
 }
 
 impl OpenBot {
@@ -42,6 +58,7 @@ impl OpenBot {
             start: game.initial_state().clone(),
             past: Vec::new(),
             bot: None,
+            knowledge: Knowledge::Joint,
             random: Random::new(seed),
             game: Arc::clone(game),
             name,
@@ -71,6 +88,21 @@ impl OpenBot {
         self.machine.load(&here);
         self.bot = Some(bot);
     }
+
+    /// Goes by what the role did and saw. `None` if nothing explains that.
+    fn think_blind(&mut self, limits: &Limits, watch: &mut dyn FnMut(&Report)) -> Option<Decision> {
+        let bot = self.bot.as_mut()?;
+        let decision = bot.think(limits, watch)?;
+        (!bot.account().is_lost).then_some(decision)
+    }
+
+    /// Begins in this state, which the role knows.
+    fn begin_at(&mut self, state: &State) {
+        self.machine.load(state);
+        self.start = state.clone();
+        self.past.clear();
+        self.bot = None;
+    }
 }
 
 impl Bot for OpenBot {
@@ -81,11 +113,16 @@ impl Bot for OpenBot {
         limits: &Limits,
         watch: &mut dyn FnMut(&Report),
     ) -> Decision {
+        if self.knowledge == Knowledge::Own {
+            if let Some(decision) = self.think_blind(limits, watch) {
+                return decision;
+            }
+            // What is left of the time goes to the state that the caller holds possible.
+            let mut hinted = OpenBot::new(&self.game, self.name, &self.params, self.seed);
+            return hinted.think(state, role, limits, watch);
+        }
         if self.machine.state() != *state {
-            self.machine.load(state);
-            self.start = state.clone();
-            self.past.clear();
-            self.bot = None;
+            self.begin_at(state);
         }
         let legal = self.machine.legal_moves(role).to_vec();
         let is_chance = self.game.is_gdl2() && self.game.random_role() == Some(role);
@@ -115,5 +152,21 @@ impl Bot for OpenBot {
         }
         self.past.push(joint.clone());
         self.machine.load(next);
+    }
+
+    fn saw(&mut self, role: RoleId, own: MoveId, percepts: &[PerceptId]) {
+        if self.knowledge == Knowledge::States {
+            return;
+        }
+        self.knowledge = Knowledge::Own;
+        self.sit_down(role);
+        if let Some(bot) = &mut self.bot {
+            bot.saw(own, percepts);
+        }
+    }
+
+    fn missed(&mut self) {
+        self.knowledge = Knowledge::States;
+        self.bot = None;
     }
 }
