@@ -140,6 +140,17 @@ impl Eye<'_> {
         choosers.next().is_none().then_some(only)
     }
 
+    /// The cells of a move by its name alone, which tells nothing about the state.
+    pub(crate) fn named_touch(&self, role: RoleId, mv: MoveId) -> Touch {
+        let cells = self.named(role, mv);
+        let (from, to) = match cells.as_slice() {
+            [] => (None, None),
+            [only] => (None, Some(*only)),
+            [first, second, ..] => (Some(*first), Some(*second)),
+        };
+        Touch { from, to, cells }
+    }
+
     fn named(&self, role: RoleId, mv: MoveId) -> Vec<usize> {
         let text = self.game.move_text(role, mv);
         let term = Term::read(&text);

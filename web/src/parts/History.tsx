@@ -28,7 +28,7 @@ export function History({ history, colors, step, onStep }: Props) {
   }, [step, history.length]);
   if (history.length === 0) return <p class="muted small">No move has been made.</p>;
   return (
-    <ol class="history" ref={list} aria-label="Moves">
+    <ol class={history.some(isLong) ? "history long" : "history"} ref={list} aria-label="Moves">
       {history.map((made, idx) => (
         <li key={idx}>
           <button
@@ -54,6 +54,12 @@ export function History({ history, colors, step, onStep }: Props) {
       ))}
     </ol>
   );
+}
+
+/** Whether a step needs a line of its own. */
+function isLong(made: Step): boolean {
+  const moves = shownMoves(made);
+  return moves.reduce((n, move) => n + move.text.length + 3, 0) > 12;
 }
 
 export function Stepper({ step, last, onStep, onFlip }: { step: number; last: number; onStep: (step: number) => void; onFlip?: () => void }) {
