@@ -136,6 +136,19 @@ fn moves_have_the_cells_that_people_click() {
 }
 
 #[test]
+fn a_click_on_a_pit_sows_it() {
+    let site = Site::new();
+    let kalah = site.get("/api/games/mancala_kalah").json();
+    for mv in kalah["start"]["moves"][0].as_array().expect("a list") {
+        let pit = cell(&kalah, &mv["to"]).replace("south", "");
+        assert_eq!(
+            (pit.trim(), &mv["from"]),
+            (mv["text"].as_str().expect("a text"), &Value::Null)
+        );
+    }
+}
+
+#[test]
 fn boards_have_their_kinds() {
     let site = Site::new();
     let kinds = [

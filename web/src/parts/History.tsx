@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { RoleColor } from "../board/colors";
 import type { Step } from "../types";
-import { shownMoves } from "../words";
+import { isIdle, shownMoves } from "../words";
 import { Icon } from "./Icon";
 import { Swatch } from "./Swatch";
 
@@ -41,7 +41,7 @@ export function History({ history, colors, step, onStep }: Props) {
             {shownMoves(made).map((move) => (
               <span key={move.role} class="history-move">
                 <Swatch color={colors[move.role]!} />
-                {move.text}
+                {isIdle(move) ? <span class="muted">waits</span> : move.text}
               </span>
             ))}
             {made.errors.some((text) => text !== "") && (
