@@ -120,8 +120,8 @@ describe("an answer of the server", () => {
   });
 
   it("that differs is noticed", () => {
-    expect(role({ name: "x", title: 5 }, "role")).toEqual(["role.title: 5 is not text"]);
-    expect(role({ name: "x", title: "X", extra: 1 }, "role")).toEqual(["role.extra is not known"]);
+    expect(role({ name: "x", title: 5, isChance: false }, "role")).toEqual(["role.title: 5 is not text"]);
+    expect(role({ name: "x", title: "X", isChance: false, extra: 1 }, "role")).toEqual(["role.extra is not known"]);
     expect(goals([null, 100], "goals")).toEqual([]);
   });
 });
