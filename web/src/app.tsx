@@ -1,6 +1,7 @@
 // The frame of all pages: name, navigation, theme, and the page that the address asks for.
 
 import { lazy } from "./lazy";
+import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Icon, type IconName } from "./parts/Icon";
 import { href, useRoute, type Route } from "./route";
@@ -50,7 +51,9 @@ export function App() {
         <ThemeSwitch />
       </header>
       <main id="main" tabIndex={-1}>
-        <Page route={route} />
+        <Guard key={route.path.slice(0, 2).join("/")}>
+          <Page route={route} />
+        </Guard>
       </main>
     </>
   );
@@ -65,6 +68,33 @@ const titles = new Map(Object.entries({
   write: "Write a game – Agon",
   host: "Host – Agon",
 }));
+
+/** A page that fails is replaced by a note; the other pages still work. */
+class Guard extends Component<{ children: ComponentChildren }, { hasFailed: boolean }> {
+  override state = { hasFailed: false };
+  override componentDidCatch(fault: unknown) {
+    console.error(fault);
+    this.setState({ hasFailed: true });
+  }
+  override render() {
+    if (!this.state.hasFailed) return this.props.children;
+    return (
+      <div class="page stack">
+        <div class="note bad" role="alert">
+          This page has failed, which is a fault of Agon. Nothing on the server is lost.
+        </div>
+        <div class="row">
+          <button type="button" class="button" onClick={() => window.location.reload()}>
+            Load it again
+          </button>
+          <a class="button" href={href([])}>
+            All games
+          </a>
+        </div>
+      </div>
+    );
+  }
+}
 
 function Page({ route }: { route: Route }) {
   const [page = "", id = "", sub = ""] = route.path;

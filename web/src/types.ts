@@ -3,6 +3,8 @@
 export interface Role {
   name: string;
   title: string;
+  /** Whether chance plays it. */
+  isChance: boolean;
 }
 
 export interface Label {
@@ -114,6 +116,10 @@ export interface GameSummary {
   board: BoardKind;
   cells: number;
   tables: string[];
+  /** Whether roles know only their own moves and what they see. */
+  isHidden: boolean;
+  /** Whether positions can be searched: without chance and hidden information. */
+  canAnalyse: boolean;
 }
 
 export interface GameInfo extends GameSummary {
@@ -155,6 +161,7 @@ export interface Position {
 export type SeatSetup =
   | { kind: "person"; name?: string }
   | { kind: "bot"; player: string }
+  | { kind: "chance" }
   | { kind: "remote"; url: string; name?: string };
 
 export interface MatchSetup {
@@ -191,7 +198,7 @@ export interface MatchRow {
 
 export interface Seat {
   role: number;
-  kind: "person" | "bot" | "remote";
+  kind: "person" | "bot" | "chance" | "remote";
   name: string;
   status: "idle" | "to-move" | "chosen" | "queued" | "thinking";
   place: number | null;
@@ -209,6 +216,8 @@ export interface Step {
   moves: MadeMove[];
   errors: string[];
   thoughts: (Thought | null)[];
+  /** Where something is hidden: what roles saw. */
+  seen: { role: number; percepts: string[] }[];
   at: number;
 }
 
@@ -237,6 +246,9 @@ export interface Match {
   pace: number;
   canUndo: boolean;
   canResign: boolean;
+  canAnalyse: boolean;
+  /** Whether the page gets only what its roles know. */
+  hides: boolean;
   ending: Ending | null;
   started: number;
 }
@@ -278,6 +290,7 @@ export interface Replay {
   title: string;
   roles: Role[];
   layout: Layout;
+  canAnalyse: boolean;
   players: string[];
   history: Step[];
   goals: (number | null)[] | null;

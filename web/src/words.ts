@@ -2,6 +2,9 @@
 
 import type { Facts, GameKind, MadeMove, Role, Step } from "./types";
 
+/** Roles that players take; chance is none. */
+export const nPlayers = (roles: Role[]) => roles.filter((role) => !role.isChance).length;
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;
 }
@@ -39,6 +42,8 @@ export function shownMoves(step: Step): MadeMove[] {
   const real = step.moves.filter((move) => !isIdle(move));
   return real.length > 0 ? real : step.moves.slice(0, 1);
 }
+
+export const noSearch = "Searches of a position are for games without chance and hidden information.";
 
 export const titleOf = (roles: Role[], role: number) => roles[role]?.title ?? `role ${role + 1}`;
 

@@ -16,6 +16,7 @@
 //! **Invariant:** nothing of a rulesheet or a name becomes HTML here; answers are JSON or files of the build.
 
 mod api;
+mod belief_seat;
 mod config;
 mod ending;
 mod error;
@@ -38,6 +39,7 @@ mod seat;
 mod server;
 mod service;
 mod shelf;
+mod sight;
 mod think;
 mod touch;
 mod view;

@@ -33,13 +33,18 @@ const MOST_KEPT_BYTES: u64 = 400 << 20;
 
 /// A role: its name in the rules, and for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Role {
     pub(crate) name: String,
     pub(crate) title: String,
+    /// Whether chance plays it.
+    #[serde(default)]
+    pub(crate) is_chance: bool,
 }
 
 /// What a list of games says about one.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
     pub(crate) id: String,
     pub(crate) title: String,
@@ -50,6 +55,10 @@ pub(crate) struct Summary {
     pub(crate) board: LayoutKind,
     pub(crate) cells: usize,
     pub(crate) tables: Vec<String>,
+    /// Whether roles know only their own moves and what they see.
+    pub(crate) is_hidden: bool,
+    /// Whether a position can be searched: without chance and hidden information.
+    pub(crate) can_analyse: bool,
 }
 
 /// A compiled game.
@@ -60,6 +69,7 @@ pub(crate) struct Entry {
     /// The rulesheet.
     pub(crate) text: String,
     pub(crate) game: Arc<Game>,
+    pub(crate) board: Option<Board>,
     pub(crate) layout: Layout,
     pub(crate) scene: Scene,
     pub(crate) notation: Notation,
@@ -101,13 +111,12 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// All built-in games that this page can play, without compiling them.
+    /// All built-in games, without compiling them.
     pub(crate) fn summaries(&self) -> &'static [Summary] {
         static ALL: OnceLock<Vec<Summary>> = OnceLock::new();
         ALL.get_or_init(|| {
             let games = agon_games::games();
-            let games = games.iter().filter(|game| !game.is_gdl2());
-            games.map(built_in_summary).collect()
+            games.iter().map(built_in_summary).collect()
         })
     }
 
@@ -197,10 +206,6 @@ fn read(text: &str) -> Result<Arc<Rules>, ApiError> {
         };
         ApiError::rules(message, findings)
     })?;
-    if rules.is_gdl2() {
-        let message = "this is a game with hidden information (GDL-II), which `agon play` and `agon match` can play, but not this page yet";
-        return Err(ApiError::rules(message, Vec::new()));
-    }
     Ok(Arc::new(rules))
 }
 
@@ -258,6 +263,7 @@ fn assemble(
         metadata,
         text,
         game,
+        board,
         layout,
         scene,
         notation,
@@ -302,27 +308,31 @@ fn no_board_reason(game: &Game, about: Option<&About>) -> String {
 }
 
 fn observed_kind(game: &Game) -> Option<&'static str> {
-    (game.n_roles() == 1).then(|| GameKind::SinglePlayer.name())
+    (game.playing_roles().count() == 1).then(|| GameKind::SinglePlayer.name())
 }
 
-fn roles(names: &[String], about: Option<&About>) -> Vec<Role> {
-    let role = |name: &String| Role {
-        name: name.clone(),
-        title: about
-            .and_then(|about| about.roles.get(name).cloned())
-            .unwrap_or_else(|| title(name)),
+fn roles(rules: &Rules, about: Option<&About>) -> Vec<Role> {
+    let role = |name: String| {
+        let is_chance = rules.is_gdl2() && name.eq_ignore_ascii_case("random");
+        let given = about.and_then(|about| about.roles.get(&name).cloned());
+        Role {
+            title: match (given, is_chance) {
+                (Some(given), _) => given,
+                (None, true) => "Chance".to_owned(),
+                (None, false) => title(&name),
+            },
+            name,
+            is_chance,
+        }
     };
-    names.iter().map(role).collect()
+    let names = rules.roles.iter().map(|role| rules.term_text(role));
+    names.map(role).collect()
 }
 
 fn built_in_summary(built_in: &BuiltIn) -> Summary {
     let about = &built_in.about;
     let description = parse(built_in.sheet.as_bytes(), &Limits::default());
     let rules = check(&description).ok();
-    let names: Vec<String> = rules
-        .iter()
-        .flat_map(|rules| rules.roles.iter().map(|role| rules.term_text(role)))
-        .collect();
     let n = |lists: &[Vec<String>]| lists.iter().map(Vec::len).product::<usize>();
     let cells = |board: &Board| n(&board.columns) * n(&board.rows);
     Summary {
@@ -331,19 +341,20 @@ fn built_in_summary(built_in: &BuiltIn) -> Summary {
         description: about.description.clone(),
         source: about.source.clone(),
         kind: about.kind.map(GameKind::name),
-        roles: roles(&names, Some(about)),
+        roles: rules
+            .as_ref()
+            .map(|rules| roles(rules, Some(about)))
+            .unwrap_or_default(),
         board: kind_name(about.board.as_ref()),
         cells: about.board.as_ref().map_or(0, cells),
         tables: about.tables.clone(),
+        // What chance does is seen by all in a built-in game of which nothing else is said.
+        is_hidden: about.hidden,
+        can_analyse: rules.is_some_and(|rules| !rules.is_gdl2()),
     }
 }
 
 fn uploaded_summary(upload: &Upload, rules: &Rules, about: Option<&About>) -> Summary {
-    let names: Vec<String> = rules
-        .roles
-        .iter()
-        .map(|role| rules.term_text(role))
-        .collect();
     let stem = upload.name.as_deref().map(|name| {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
         base.split('.').next().unwrap_or(base).to_owned()
@@ -365,9 +376,11 @@ fn uploaded_summary(upload: &Upload, rules: &Rules, about: Option<&About>) -> Su
             .unwrap_or_default(),
         source: about.and_then(|about| about.source.clone()),
         kind: about.and_then(|about| about.kind).map(GameKind::name),
-        roles: roles(&names, about),
+        roles: roles(rules, about),
         board: LayoutKind::None,
         cells: 0,
         tables: Vec::new(),
+        is_hidden: rules.is_gdl2(),
+        can_analyse: !rules.is_gdl2(),
     }
 }

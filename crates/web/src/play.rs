@@ -35,6 +35,8 @@ pub(crate) enum SeatSetup {
     Bot {
         player: String,
     },
+    /// Nobody: the referee draws the moves of chance.
+    Chance,
     Remote {
         url: String,
         #[serde(default)]
@@ -47,6 +49,7 @@ impl SeatSetup {
         match self {
             SeatSetup::Person { .. } => "person",
             SeatSetup::Bot { .. } => "bot",
+            SeatSetup::Chance => "chance",
             SeatSetup::Remote { .. } => "remote",
         }
     }
@@ -55,6 +58,7 @@ impl SeatSetup {
         match self {
             SeatSetup::Person { name } => name.clone().unwrap_or_else(|| "person".to_owned()),
             SeatSetup::Bot { player } => player.clone(),
+            SeatSetup::Chance => "chance".to_owned(),
             SeatSetup::Remote { url, name } => name.clone().unwrap_or_else(|| url.clone()),
         }
     }
@@ -327,6 +331,7 @@ impl Match {
             settings.id = id;
         }
         settings.seed = self.seed;
+        settings.chance_seed = self.seed;
         settings.most_steps = MOST_STEPS as u32;
         settings.stop = run.stop.clone();
         let record = Referee::play(game, seats, &settings, &mut |event| self.see(run, event));
@@ -359,6 +364,7 @@ impl Match {
                     });
                     NEVER
                 }
+                SeatSetup::Chance => Duration::ZERO,
                 // People and bots before it may be slow, but it answers on its own clock.
                 SeatSetup::Remote { .. } => Duration::from_millis(1000),
             };
@@ -366,10 +372,11 @@ impl Match {
             seat.grace = seat.grace.max(grace);
             seat
         };
-        self.entry
-            .game
-            .roles()
-            .zip(&self.setup.seats)
+        // The referee plays chance itself.
+        let chance = self.entry.game.random_role();
+        let taken = self.entry.game.roles().zip(&self.setup.seats);
+        taken
+            .filter(|(role, _)| Some(*role) != chance)
             .map(seat)
             .collect()
     }
@@ -496,6 +503,10 @@ impl Match {
 
     /// Goes back to a step, or to the last decision of a person.
     pub(crate) fn undo(self: &Arc<Match>, to: Option<usize>) -> Result<u64, ApiError> {
+        if self.entry.game.is_gdl2() {
+            let message = "moves cannot be taken back in a game of chance or hidden information";
+            return Err(ApiError::not_now(message));
+        }
         let has_remote = self.setup.seats.iter().any(|seat| seat.kind() == "remote");
         if has_remote {
             return Err(ApiError::not_now("a remote player cannot take moves back"));

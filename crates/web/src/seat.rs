@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 use agon_engine::{Game, MoveId, RoleId, State};
 use agon_protocol::http::RemotePlayer;
 use agon_protocol::{Failure, Player, Reply, Request, StopFlag, Term, Thought, WeighedMove};
-use agon_search::{Bot, Decision, Preset};
+use agon_search::{Bot, Decision, Preset, Report};
 
+use crate::belief_seat::BeliefSeat;
 use crate::live::News;
 use crate::play::{Match, SeatSetup, Step};
-use crate::queue::NoTurn;
+use crate::queue::{NoTurn, Turn};
 use crate::service::Service;
 use crate::think::{Effort, SearchReport, Task};
 
@@ -127,6 +128,10 @@ pub(crate) fn player(
             run,
             role,
         }),
+        SeatSetup::Bot { player } if of_match.entry.game.is_gdl2() => {
+            Box::new(BeliefSeat::new(of_match, run, role, player))
+        }
+        SeatSetup::Chance => Box::new(Absent),
         SeatSetup::Bot { player } => Box::new(BotSeat {
             of_match: Arc::clone(of_match),
             run,
@@ -154,7 +159,7 @@ pub(crate) fn player(
     })
 }
 
-fn answer(text: &str, thought: Option<Thought>) -> Reply {
+pub(crate) fn answer(text: &str, thought: Option<Thought>) -> Reply {
     match Term::read(text) {
         Ok(mv) => Reply::Move { mv, thought },
         Err(_) => Reply::Nil,
@@ -181,7 +186,7 @@ fn remembered(thought: &agon_arena::ThoughtRecord) -> Thought {
     }
 }
 
-/// A player whose address cannot be read.
+/// A player who is not there: its address cannot be read.
 struct Absent;
 
 impl Player for Absent {
@@ -284,13 +289,13 @@ impl Player for HumanPlayer {
 }
 
 /// The state in which a run asks for moves.
-fn present_state(of_match: &Match, run: u64) -> Option<State> {
+pub(crate) fn present_state(of_match: &Match, run: u64) -> Option<State> {
     let inner = of_match.lock();
     inner.states.last().filter(|_| inner.run == run).cloned()
 }
 
 /// Waits while the match is paused, and until the last step is old enough; `false` if the move is not wanted any more.
-fn wait_for_pace(of_match: &Match, run: u64, stop: &StopFlag) -> bool {
+pub(crate) fn wait_for_pace(of_match: &Match, run: u64, stop: &StopFlag) -> bool {
     let mut inner = of_match.lock();
     loop {
         if inner.run != run || inner.stop.is_raised() || stop.is_raised() {
@@ -307,6 +312,37 @@ fn wait_for_pace(of_match: &Match, run: u64, stop: &StopFlag) -> bool {
         }
         let time = if is_held { POLL } else { left.min(POLL) };
         inner = of_match.wait(inner, time);
+    }
+}
+
+/// Waits for a turn to search, and says so.
+pub(crate) fn wait_for_turn(
+    of_match: &Match,
+    run: u64,
+    role: RoleId,
+    stop: &StopFlag,
+) -> Result<Turn, NoTurn> {
+    let mut tell = |place| of_match.set_seat(run, role, SeatStatus::Queued(place));
+    let turn = of_match.service.queue.wait(stop, &mut tell)?;
+    of_match.set_seat(run, role, SeatStatus::Thinking);
+    Ok(turn)
+}
+
+pub(crate) fn too_busy() -> Thought {
+    Thought {
+        note: Some("the server is too busy to search".to_owned()),
+        ..Thought::default()
+    }
+}
+
+/// How long a search of a match may take with this share of its clock.
+pub(crate) fn effort(of_match: &Match, share: f64) -> Effort {
+    let whole = Duration::from_secs_f64(of_match.setup.play_clock);
+    let clock = whole.mul_f64(share).max(LEAST.min(whole));
+    match of_match.setup.playouts {
+        Some(n_playouts) => Effort::Playouts(n_playouts, LONGEST.mul_f64(share)),
+        // The answer should be there when the clock ends.
+        None => Effort::Time(clock.saturating_sub((clock / 8).min(Duration::from_millis(100)))),
     }
 }
 
@@ -340,28 +376,19 @@ impl BotSeat {
         if let [only] = legal.as_slice() {
             return answer(&text(*only), None);
         }
-        let queue = &of_match.service.queue;
-        let mut tell = |place| of_match.set_seat(run, role, SeatStatus::Queued(place));
-        let turn = match queue.wait(stop, &mut tell) {
+        let turn = match wait_for_turn(&of_match, run, role, stop) {
             Ok(turn) => turn,
             // A legal move is always in hand.
-            Err(NoTurn::Full) => {
-                let note = Thought {
-                    note: Some("the server is too busy to search".to_owned()),
-                    ..Thought::default()
-                };
-                return answer(&text(legal[0]), Some(note));
-            }
+            Err(NoTurn::Full) => return answer(&text(legal[0]), Some(too_busy())),
             Err(NoTurn::Stopped) => return Reply::Nil,
         };
-        of_match.set_seat(self.run, self.role, SeatStatus::Thinking);
         let decision = self.search(&state, turn.share, stop);
         drop(turn);
         self.release();
         of_match.set_seat(self.run, self.role, SeatStatus::Chosen);
         match decision {
             Some(decision) => {
-                let thought = self.thought(&decision);
+                let thought = thought(game, role, &decision.report);
                 answer(&text(decision.mv), Some(thought))
             }
             None => answer(&text(legal[0]), None),
@@ -401,13 +428,7 @@ impl BotSeat {
             share,
             words: service.hooks.technique,
         };
-        let whole = Duration::from_secs_f64(of_match.setup.play_clock);
-        let clock = whole.mul_f64(share).max(LEAST.min(whole));
-        let effort = match of_match.setup.playouts {
-            Some(n_playouts) => Effort::Playouts(n_playouts, LONGEST.mul_f64(share)),
-            // The answer should be there when the clock ends.
-            None => Effort::Time(clock.saturating_sub((clock / 8).min(Duration::from_millis(100)))),
-        };
+        let effort = effort(&of_match, share);
         let is_watched = service.is_watched(&of_match.id);
         let decision = match is_watched {
             true => {
@@ -439,26 +460,25 @@ impl BotSeat {
             self.bot = None;
         }
     }
+}
 
-    fn thought(&self, decision: &Decision) -> Thought {
-        let game = &self.of_match.entry.game;
-        let report = &decision.report;
-        let moves = report.moves.iter().take(20).filter_map(|known| {
-            Some(WeighedMove {
-                mv: Term::read(&game.move_text(self.role, known.mv)).ok()?,
-                visits: known.visits,
-                mean: known.mean,
-            })
-        });
-        Thought {
-            value: report.value,
-            playouts: report.playouts,
-            transitions: report.transitions,
-            time: report.time,
-            stop: report.stop.map(|stop| stop.to_string()),
-            moves: moves.collect(),
-            note: None,
-        }
+/// What a bot thought, for the record.
+pub(crate) fn thought(game: &Game, role: RoleId, report: &Report) -> Thought {
+    let moves = report.moves.iter().take(20).filter_map(|known| {
+        Some(WeighedMove {
+            mv: Term::read(&game.move_text(role, known.mv)).ok()?,
+            visits: known.visits,
+            mean: known.mean,
+        })
+    });
+    Thought {
+        value: report.value,
+        playouts: report.playouts,
+        transitions: report.transitions,
+        time: report.time,
+        stop: report.stop.map(|stop| stop.to_string()),
+        moves: moves.collect(),
+        note: None,
     }
 }
 

@@ -196,6 +196,21 @@ impl Service {
             );
             return Err(ApiError::bad(message));
         }
+        let chance = entry.chance();
+        for (role, seat) in setup.seats.iter().enumerate() {
+            if (chance == Some(role)) != (*seat == SeatSetup::Chance) {
+                let name = &entry.summary.roles[role].name;
+                let message = match chance == Some(role) {
+                    true => format!("chance plays {name}; give its seat the kind `chance`"),
+                    false => format!("chance does not play {name}"),
+                };
+                return Err(ApiError::bad(message));
+            }
+        }
+        if entry.game.is_gdl2() && !setup.moves.is_empty() {
+            let message = "a match of chance or hidden information begins at the start";
+            return Err(ApiError::bad(message));
+        }
         let longest = self.config.longest_clock;
         let clocks = [
             ("startClock", Some(setup.start_clock)),
@@ -222,6 +237,7 @@ impl Service {
         }
         for seat in &mut setup.seats {
             match seat {
+                SeatSetup::Chance => {}
                 SeatSetup::Person { name } => shorten(name),
                 SeatSetup::Bot { player } => {
                     preset(self, &entry.game, player)

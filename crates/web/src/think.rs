@@ -108,7 +108,7 @@ pub(crate) enum Effort {
 }
 
 impl Effort {
-    fn limits(self, stop: &StopFlag) -> Limits {
+    pub(crate) fn limits(self, stop: &StopFlag) -> Limits {
         let (time, playouts) = match self {
             Effort::Time(time) => (time, None),
             Effort::Playouts(n_playouts, time) => (time, Some(n_playouts)),

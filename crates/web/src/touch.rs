@@ -140,6 +140,17 @@ impl Eye<'_> {
         choosers.next().is_none().then_some(only)
     }
 
+    /// The cells of a move by its name alone, which tells nothing about the state.
+    pub(crate) fn named_touch(&self, role: RoleId, mv: MoveId) -> Touch {
+        let cells = self.named(role, mv);
+        let (from, to) = match cells.as_slice() {
+            [] => (None, None),
+            [only] => (None, Some(*only)),
+            [first, second, ..] => (Some(*first), Some(*second)),
+        };
+        Touch { from, to, cells }
+    }
+
     fn named(&self, role: RoleId, mv: MoveId) -> Vec<usize> {
         let text = self.game.move_text(role, mv);
         let term = Term::read(&text);
@@ -173,6 +184,7 @@ impl Eye<'_> {
                 )
             };
             let (from, to) = match rides.iter().max_by_key(key) {
+                _ if sown(effect).is_some() => (None, sown(effect)),
                 Some((from, to)) => (Some(from.cell), Some(to.cell)),
                 None => self.without_ride(role, effect),
             };
@@ -270,6 +282,19 @@ fn rides(effect: &Effect) -> Vec<Ride> {
         rides.extend(same.map(|&from| (from, to)));
     }
     rides
+}
+
+/// The cell whose things a move spreads over several others, as in games of sowing: no piece goes to one place.
+fn sown(effect: &Effect) -> Option<usize> {
+    let is_left = |mark: &Mark| effect.arrived.iter().all(|other| other.cell != mark.cell);
+    let mut emptied = effect.left.iter().filter(|mark| is_left(mark));
+    let only = emptied.next()?;
+    let grown = |mark: &&Mark| effect.left.iter().any(|left| left.cell == mark.cell);
+    let is_sown = emptied.next().is_none()
+        && effect.named.is_empty()
+        && effect.arrived.len() > 1
+        && effect.arrived.iter().filter(grown).count() + 1 >= effect.arrived.len();
+    is_sown.then_some(only.cell)
 }
 
 fn cells(effect: &Effect) -> Vec<usize> {

@@ -47,6 +47,8 @@ export function Board(props: BoardProps) {
   const isFlipped = props.isFlipped ?? false;
   const geometry = useMemo(() => geometryOf(layout, isFlipped), [layout, isFlipped]);
   const theme = themeOf(layout, pieces);
+  // A race track would be a thin line: it gets cells of a readable size, and a bar to scroll.
+  const isLong = !isPicture && geometry.width > 16 * UNIT && geometry.width > 5 * geometry.height;
   const [picking, setPicking] = useState<Picking>(nothingPicked);
   const [focus, setFocus] = useState(0);
   const [drag, setDrag] = useState<{ cell: number; dx: number; dy: number } | null>(null);
@@ -143,13 +145,13 @@ export function Board(props: BoardProps) {
       : {};
 
   return (
-    <div class={`board board-${theme}`}>
+    <div class={`board board-${theme}${isLong ? " long" : ""}`}>
       <svg
         ref={svg}
         viewBox={view}
         role={isPicture ? "img" : "group"}
         aria-label={props.title}
-        style={isPicture ? undefined : { maxWidth: `${((geometry.width / UNIT) * 8.5).toFixed(1)}rem` }}
+        style={isPicture ? undefined : isLong ? { width: `max(100%, ${((geometry.width / UNIT) * 1.6).toFixed(1)}rem)` } : { maxWidth: `${((geometry.width / UNIT) * 8.5).toFixed(1)}rem` }}
         class={interactive && moves.length > 0 ? "board-svg active" : "board-svg"}
         onPointerDown={interactive ? onPointerDown : undefined}
         onPointerMove={interactive ? onPointerMove : undefined}
@@ -315,7 +317,7 @@ function Labels({ geometry }: { geometry: Geometry }) {
   return (
     <g class="labels" aria-hidden="true" font-size={geometry.font}>
       {geometry.labels.map((label, idx) => (
-        <text key={idx} x={label.x} y={label.y}>
+        <text key={idx} x={label.x} y={label.y} font-size={label.font}>
           {label.text}
         </text>
       ))}

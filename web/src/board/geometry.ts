@@ -20,6 +20,8 @@ export interface Spot {
 
 export interface PlacedLabel {
   text: string;
+  /** The size of its letters. */
+  font: number;
   x: number;
   y: number;
 }
@@ -50,6 +52,9 @@ export function geometryOf(source: Layout, isFlipped = false): Geometry {
   const columns = columnsOf(layout);
   const scale = Math.min(2, Math.max(0.45, Math.max(layout.width, layout.height) / (columns === null ? 8.5 : 12)));
   const margin = MARGIN * scale;
+  const font = FONT * scale;
+  // Names of rows may be words.
+  const beside = isHex ? margin : Math.max(margin, ...parts.flatMap((part) => part.rows.map((label) => textWidth(label.text, rowFont(label.text, font)) + 16)));
   const hasTitles = parts.some((part) => part.title !== null) && parts.length > 1;
   const top = hasTitles ? TITLE * scale + 6 : isHex ? 34 * scale : 0;
   const cellWidth = Math.max(...parts.map((part) => part.width), 1) * UNIT;
@@ -59,7 +64,7 @@ export function geometryOf(source: Layout, isFlipped = false): Geometry {
     const [column, row] = place as [number, number];
     return {
       title: hasTitles ? part.title : null,
-      x: margin + column * (cellWidth + GAP),
+      x: beside + column * (cellWidth + GAP + beside - margin),
       y: top + row * (cellHeight + GAP + top) + (hasTitles ? 0 : 6),
       width: part.width * UNIT,
       height: part.height * UNIT,
@@ -74,11 +79,18 @@ export function geometryOf(source: Layout, isFlipped = false): Geometry {
       y: frame.y + (cell.y - part.y + 0.5) * UNIT,
     };
   });
-  const labels = parts.flatMap((_, idx) => partLabels(layout, idx, frames[idx]!, spots, scale));
+  const labels = parts.flatMap((_, idx) => partLabels(layout, idx, frames[idx]!, spots, scale, font));
   const right = Math.max(...frames.map((frame) => frame.x + frame.width), ...spots.map((spot) => spot.x + UNIT / 2));
   const bottom = Math.max(...frames.map((frame) => frame.y + frame.height), ...spots.map((spot) => spot.y + UNIT / 2));
-  return { width: right + 10, height: bottom + margin, spots, labels, frames, isHex, font: FONT * scale };
+  return { width: right + 10, height: bottom + margin, spots, labels, frames, isHex, font };
 }
+
+/** About the width of a text. */
+const textWidth = (text: string, font: number) => text.length * font * 0.58;
+
+/** The size at which a text fits into a width. */
+const fontFor = (text: string, font: number, width: number) => Math.min(font, Math.max(font * 0.4, width / (text.length * 0.58)));
+const rowFont = (text: string, font: number) => fontFor(text, font, UNIT * 1.6);
 
 /** Every board seen from the other side. */
 function flipped(layout: Layout): Layout {
@@ -114,14 +126,14 @@ function gridPlace(layout: Layout, idx: number): [number, number] {
   ];
 }
 
-function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], scale: number): PlacedLabel[] {
+function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], scale: number, font: number): PlacedLabel[] {
   const part = layout.parts[idx]!;
   const isHex = layout.kind === "hex";
   // On a star, names of rows and columns would lie across each other.
   if (isHex && layout.cells.length < part.columns.length * part.rows.length) return [];
   // The rows of a hexagonal board are shifted, so their names are beside their first cell.
-  const rowX = (at: number) => {
-    if (!isHex) return frame.x - 22 * scale - 3;
+  const rowX = (text: string, at: number) => {
+    if (!isHex) return frame.x - Math.max(22 * scale, textWidth(text, rowFont(text, font)) / 2 + 5) - 3;
     const inRow = layout.cells
       .map((cell, cellIdx) => ({ cell, spot: spots[cellIdx]! }))
       .filter(({ cell }) => cell.part === idx && Math.abs(cell.y + 0.5 - at) < 0.01);
@@ -129,12 +141,13 @@ function partLabels(layout: Layout, idx: number, frame: Frame, spots: Spot[], sc
   };
   const rows = part.rows.map((label) => ({
     text: label.text,
-    x: rowX(label.at),
+    font: isHex ? font : rowFont(label.text, font),
+    x: rowX(label.text, label.at),
     y: frame.y + (label.at - part.y) * UNIT,
   }));
   const columns = part.columns.map((label, column) => {
-    if (isHex) return { text: label.text, ...hexColumn(layout, idx, column, spots, frame, scale) };
-    return { text: label.text, x: frame.x + (label.at - part.x) * UNIT, y: frame.y + frame.height + 22 * scale + 4 };
+    if (isHex) return { text: label.text, font, ...hexColumn(layout, idx, column, spots, frame, scale) };
+    return { text: label.text, font: fontFor(label.text, font, UNIT * 0.95), x: frame.x + (label.at - part.x) * UNIT, y: frame.y + frame.height + 22 * scale + 4 };
   });
   return [...rows, ...columns];
 }

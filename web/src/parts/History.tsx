@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { RoleColor } from "../board/colors";
 import type { Step } from "../types";
-import { shownMoves } from "../words";
+import { isIdle, shownMoves } from "../words";
 import { Icon } from "./Icon";
 import { Swatch } from "./Swatch";
 
@@ -28,7 +28,7 @@ export function History({ history, colors, step, onStep }: Props) {
   }, [step, history.length]);
   if (history.length === 0) return <p class="muted small">No move has been made.</p>;
   return (
-    <ol class="history" ref={list} aria-label="Moves">
+    <ol class={history.some(isLong) ? "history long" : "history"} ref={list} aria-label="Moves">
       {history.map((made, idx) => (
         <li key={idx}>
           <button
@@ -41,7 +41,7 @@ export function History({ history, colors, step, onStep }: Props) {
             {shownMoves(made).map((move) => (
               <span key={move.role} class="history-move">
                 <Swatch color={colors[move.role]!} />
-                {move.text}
+                {isIdle(move) ? <span class="muted">waits</span> : move.text}
               </span>
             ))}
             {made.errors.some((text) => text !== "") && (
@@ -54,6 +54,12 @@ export function History({ history, colors, step, onStep }: Props) {
       ))}
     </ol>
   );
+}
+
+/** Whether a step needs a line of its own. */
+function isLong(made: Step): boolean {
+  const moves = shownMoves(made);
+  return moves.reduce((n, move) => n + move.text.length + 3, 0) > 12;
 }
 
 export function Stepper({ step, last, onStep, onFlip }: { step: number; last: number; onStep: (step: number) => void; onFlip?: () => void }) {

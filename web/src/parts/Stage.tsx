@@ -29,6 +29,7 @@ interface Props {
   arrows: Arrow[];
   onMove: (move: Move) => void;
   isFlipped?: boolean;
+  known?: ComponentChildren;
   below: ComponentChildren;
   side: ComponentChildren;
 }
@@ -60,6 +61,7 @@ export function Stage(props: Props) {
           </div>
         )}
         <FactsView facts={state.facts.filter((fact) => !hasBoard || !tellsTurn(fact, state))} roles={roles} colors={colors} />
+        {props.known}
         {props.below}
       </div>
       <div class="stage-side">{props.side}</div>

@@ -37,6 +37,8 @@ interface Props {
   tab: string;
   onTab: (tab: string) => void;
   label: string;
+  /** What roles have seen, where something is hidden. */
+  known?: ComponentChildren;
   search: ComponentChildren;
   share: ComponentChildren;
 }
@@ -57,6 +59,7 @@ export function Table(props: Props) {
       arrows={props.arrows}
       onMove={props.onMove}
       isFlipped={isFlipped}
+      known={props.known}
       below={<Stepper step={step} last={props.last} onStep={onStep} {...flip} />}
       side={
         <>

@@ -9,23 +9,29 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/** Loads when `key` changes; an answer to an old question is dropped. */
+interface Answer<T> {
+  key: unknown;
+  data: T | null;
+  error: string | null;
+}
+
+/** Loads when `key` changes. What belongs to an older key is not shown: the pages of two games have nothing in common. */
 export function useLoad<T>(get: () => Promise<T>, key: unknown): Loaded<T> {
-  const [data, setData] = useState<T | null>(null);
-  const [error, setError] = useState<string | null>(null);
+  const [answer, setAnswer] = useState<Answer<T> | null>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isCurrent = true;
-    setError(null);
+    setAnswer((old) => (old !== null && old.key === key ? { ...old, error: null } : null));
     get().then(
-      (answer) => isCurrent && setData(answer),
-      (fault: unknown) => isCurrent && setError(sentence(fault)),
+      (data) => isCurrent && setAnswer({ key, data, error: null }),
+      (fault: unknown) => isCurrent && setAnswer((old) => ({ key, data: old === null ? null : old.data, error: sentence(fault) })),
     );
     return () => {
       isCurrent = false;
     };
   }, [key, round]);
-  return { data, error, reload: useCallback(() => setRound((n) => n + 1), []) };
+  const known = answer?.key === key ? answer : null;
+  return { data: known?.data ?? null, error: known?.error ?? null, reload: useCallback(() => setRound((n) => n + 1), []) };
 }
 
 /** The newest version of a function under a name that never changes, for listeners. */

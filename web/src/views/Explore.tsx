@@ -11,17 +11,19 @@ import { useArrowKeys } from "../parts/History";
 import { Icon } from "../parts/Icon";
 import { arrowsOf } from "../parts/SearchPanel";
 import type { SeatLine } from "../parts/Stage";
+import { Known } from "../parts/Known";
 import { Table } from "../parts/Table";
 import { useLoad } from "../parts/load";
 import { go, href } from "../route";
 import type { Ending, Layout, Move, Report, Role, State, Step } from "../types";
-import { list, titleOf } from "../words";
+import { isIdle, list, noSearch, titleOf } from "../words";
 
 export interface Shown {
   game: string;
   title: string;
   roles: Role[];
   layout: Layout;
+  canAnalyse: boolean;
   players: string[];
   history: Step[];
   ending: Ending | null;
@@ -63,8 +65,9 @@ async function fromLink(game: string, moves: string | null, packed: string | nul
     title: info.title,
     roles: info.roles,
     layout: info.layout,
+    canAnalyse: info.canAnalyse,
     players: [],
-    history: path.map((made) => ({ moves: made, errors: [], thoughts: [], at: 0 })),
+    history: path.map((made) => ({ moves: made, errors: [], thoughts: [], seen: [], at: 0 })),
     ending: null,
     problem: null,
     record: null,
@@ -122,16 +125,20 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
       setChosen(next);
       return;
     }
-    const joint = roles.map((_, role) => (next.get(role) ?? state.moves[role]?.[0])?.kif ?? "noop");
+    await make(roles.map((_, role) => (next.get(role) ?? state.moves[role]?.[0])?.kif ?? "noop"));
+  };
+  const make = async (joint: string[]) => {
     try {
       const { path } = await api.position(game, [...moves, joint]);
-      const made = path.map((row, idx): Step => history[idx] && idx < step ? history[idx]! : { moves: row, errors: [], thoughts: [], at: 0 });
+      const made = path.map((row, idx): Step => history[idx] && idx < step ? history[idx]! : { moves: row, errors: [], thoughts: [], seen: [], at: 0 });
       setHistory(made);
       setStep(made.length);
     } catch (problem) {
       setFault(sentence(problem));
     }
   };
+  // Nobody has a choice, but the match goes on.
+  const only = !state.isTerminal && state.turn.length === 0 && state.moves.every((list) => list.length === 1) ? state.moves.map((list) => list[0]!.kif) : null;
   const branch = async () => go(["new", game], { moves: await pack(JSON.stringify(moves)) });
   const atEnd = step === shown.history.length && !isBranch;
   const goals = state.goals ?? (atEnd ? (shown.ending?.goals ?? null) : null);
@@ -157,9 +164,20 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
               <Icon name="undo" /> Back to the record
             </button>
           )}
-          <button type="button" class="button primary" disabled={state.isTerminal} onClick={() => void branch()}>
-            <Icon name="branch" /> Play from here
-          </button>
+          {isHere && only !== null && (
+            <button type="button" class="button" onClick={() => void make(only)}>
+              <Icon name="next" /> Make the only move
+            </button>
+          )}
+          {shown.canAnalyse ? (
+            <button type="button" class="button primary" disabled={state.isTerminal} onClick={() => void branch()}>
+              <Icon name="branch" /> Play from here
+            </button>
+          ) : (
+            <a class="button primary" href={href(["new", game])}>
+              <Icon name="branch" /> New match
+            </a>
+          )}
         </div>
       </div>
       {shown.problem && <div class="note warn">{shown.problem}</div>}
@@ -187,7 +205,8 @@ export function Explorer({ shown, start }: { shown: Shown; start: number }) {
         tab={tab}
         onTab={setTab}
         label="About this position"
-        search={<Analysis game={game} moves={isHere ? moves : null} state={state} roles={roles} colors={colors} onReport={setReport} />}
+        known={<Known history={history.slice(0, step)} roles={roles} colors={colors} />}
+        search={!shown.canAnalyse ? <p class="muted small">{noSearch}</p> : <Analysis game={game} moves={isHere ? moves : null} state={state} roles={roles} colors={colors} onReport={setReport} />}
         share={
           <ExportMenu
             name={`${shown.title}-${step}`}
@@ -226,12 +245,19 @@ function PositionText({ state, mine, roles, ending }: { state: State; mine: numb
     const goals = (state.goals ?? []).map((goal, role) => `${titleOf(roles, role)} ${goal ?? "–"}`);
     return <span>The game ends here: {list(goals)}.</span>;
   }
-  return <span>{mine === null ? "Nobody has a choice here." : `${titleOf(roles, mine)} to move. Try any move on the board.`}</span>;
+  return <span>{mine === null ? nothingToChoose(state) : `${titleOf(roles, mine)} to move. Try any move on the board.`}</span>;
+}
+
+/** A state in which every role has only one move, or none. */
+function nothingToChoose(state: State): string {
+  if (state.moves.some((list) => list.length === 0)) return "Nobody can move here, although the rules do not end the match.";
+  const real = state.moves.flat().filter((move) => !isIdle(move));
+  return real.length === 0 ? "Nobody has a choice here." : `Only ${list(real.map((move) => move.text))} can be played here.`;
 }
 
 function seatLines(shown: Shown, state: State, chosen: Map<number, Move>, goals: (number | null)[] | null): SeatLine[] {
   const best = goals === null ? 0 : Math.max(...goals.map((goal) => goal ?? 0));
-  return shown.roles.map((role, idx) => ({
+  const lines = shown.roles.map((role, idx) => ({
     role: idx,
     title: role.title,
     name: shown.players[idx] ?? "",
@@ -241,4 +267,5 @@ function seatLines(shown: Shown, state: State, chosen: Map<number, Move>, goals:
     isWinner: goals !== null && goals.length > 1 && goals[idx] === best && goals.some((goal) => goal !== best),
     time: null,
   }));
+  return lines.filter((line) => !shown.roles[line.role]!.isChance || line.isActive);
 }

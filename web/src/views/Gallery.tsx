@@ -7,7 +7,7 @@ import { Picture } from "../parts/Picture";
 import { useLoad } from "../parts/load";
 import { href } from "../route";
 import type { GameSummary } from "../types";
-import { kindText, plural } from "../words";
+import { kindText, nPlayers, plural } from "../words";
 
 export interface Filter {
   text: string;
@@ -20,7 +20,7 @@ export interface Filter {
 const noFilter: Filter = { text: "", players: "", kind: "", board: "", size: "" };
 
 export function matchesFilter(game: GameSummary, filter: Filter): boolean {
-  const n = game.roles.length;
+  const n = nPlayers(game.roles);
   const players = filter.players === "" || (filter.players === "3" ? n >= 3 : n === Number(filter.players));
   const kind = filter.kind === "" || game.kind === filter.kind;
   const board = filter.board === "" || game.board === filter.board;
@@ -96,8 +96,9 @@ export function Gallery() {
               <span class="game-card-text">
                 <strong>{game.title}</strong>
                 <span class="small muted">
-                  {plural(game.roles.length, "player")}
+                  {plural(nPlayers(game.roles), "player")}
                   {game.kind && game.kind !== "turn-taking" ? ` · ${kindText[game.kind]}` : ""}
+                  {game.isHidden ? " · hidden information" : game.roles.some((role) => role.isChance) ? " · dice or cards" : ""}
                 </span>
               </span>
             </a>

@@ -318,7 +318,7 @@ function OwnPlayer({ url }: { url: string }) {
       {matches.length === 0 && <p class="small muted">It is in no match.</p>}
       {matches.map((match) => {
         const report = reports[match.id] ?? match.report;
-        const roles = match.state.moves.map((_, idx) => ({ name: `role${idx}`, title: `Role ${idx + 1}` }));
+        const roles = match.state.moves.map((_, idx) => ({ name: `role${idx}`, title: `Role ${idx + 1}`, isChance: false }));
         const colors = roleColors(roles.map((role) => role.name));
         return (
           <div key={match.id} class="stack">

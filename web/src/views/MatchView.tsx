@@ -8,6 +8,7 @@ import { ExportMenu } from "../parts/ExportMenu";
 import { useArrowKeys } from "../parts/History";
 import { Icon } from "../parts/Icon";
 import type { SeatLine } from "../parts/Stage";
+import { Known } from "../parts/Known";
 import { Table } from "../parts/Table";
 import { copyText } from "../parts/export";
 import { useLatest } from "../parts/load";
@@ -17,7 +18,7 @@ import { pack } from "../link";
 import { go, href } from "../route";
 import { keepTokens, tokensOf, tokenText, type Tokens } from "../storage";
 import type { Match, Move, Report, Seat, State } from "../types";
-import { list, shownMoves, titleOf } from "../words";
+import { list, noSearch, shownMoves, titleOf } from "../words";
 
 export function MatchView({ id, seat }: { id: string; seat: string | null }) {
   const [tokens, setTokens] = useState<Tokens>(() => tokensOf(id));
@@ -239,11 +240,12 @@ function Playing({ live, match, tokens }: { live: Live; match: Match; tokens: To
         tab={tab}
         onTab={setTab}
         label="About this match"
+        known={<Known history={match.history.slice(0, step)} roles={match.roles} colors={colors} />}
         search={
           <div class="stack">
             {isLive && liveReport && <SearchPanel report={liveReport} roles={match.roles} colors={colors} />}
-            {isLive && !liveReport && match.status === "running" && <p class="muted small">When a player thinks, it is shown here.</p>}
-            <Analysis game={match.game} moves={jointMoves} state={state} roles={match.roles} colors={colors} onReport={setAnalysis} />
+            {isLive && !liveReport && match.status === "running" && match.canAnalyse && <p class="muted small">When a player thinks, it is shown here.</p>}
+            {!match.canAnalyse ? <p class="muted small">{noSearch}</p> : <Analysis game={match.game} moves={jointMoves} state={state} roles={match.roles} colors={colors} onReport={setAnalysis} />}
           </div>
         }
         share={<Share match={match} tokens={tokens} live={live} jointMoves={jointMoves} />}
@@ -329,7 +331,7 @@ function seatLines(match: Match, isLive: boolean): SeatLine[] {
         return "";
     }
   };
-  return match.seats.map((seat) => ({
+  return match.seats.filter((seat) => seat.kind !== "chance").map((seat) => ({
     role: seat.role,
     title: titleOf(match.roles, seat.role),
     name: match.you.includes(seat.role) ? "You" : seat.name,
@@ -419,7 +421,7 @@ function MatchButtons(props: {
   const [isLoud, setLoud] = useState(isSoundOn);
   const [isSure, setSure] = useState(false);
   const isRunning = match.status === "running" || match.status === "paused" || match.status === "preparing";
-  const hasBots = match.seats.some((seat) => seat.kind !== "person");
+  const hasBots = match.seats.some((seat) => seat.kind === "bot" || seat.kind === "remote");
   const control = (body: Parameters<typeof api.control>[2]) => act(() => api.control(match.id, live.token, body));
   const iconButton = (icon: Parameters<typeof Icon>[0]["name"], label: string, onClick: () => void, isDisabled = false) => (
     <button type="button" class="button icon-button" aria-label={label} title={label} disabled={isDisabled} onClick={onClick}>
@@ -428,7 +430,7 @@ function MatchButtons(props: {
   );
   const isAtEnd = match.ending !== null && props.step >= match.state.step;
   const branch = async () =>
-    isAtEnd || props.step === 0 ? go(["new", match.game]) : go(["new", match.game], { moves: await pack(JSON.stringify(props.jointMoves)) });
+    isAtEnd || props.step === 0 || !match.canAnalyse ? go(["new", match.game]) : go(["new", match.game], { moves: await pack(JSON.stringify(props.jointMoves)) });
   const resigning = match.you.find((role) => mine === null || role === mine);
   return (
     <div class="row match-buttons">
@@ -443,8 +445,8 @@ function MatchButtons(props: {
       )}
       {match.you.length > 0 && (
         <>
-          {iconButton("undo", "Take back", () => void act(() => api.undo(match.id, live.token)), !match.canUndo)}
-          {hasBots && isRunning && iconButton("hint", "Hint", props.onHint, mine === null)}
+          {match.canAnalyse && iconButton("undo", "Take back", () => void act(() => api.undo(match.id, live.token)), !match.canUndo)}
+          {hasBots && isRunning && match.canAnalyse && iconButton("hint", "Hint", props.onHint, mine === null)}
           {match.canResign && resigning !== undefined && isRunning && !isSure && iconButton("flag", "Resign", () => setSure(true))}
           {isSure && isRunning && (
             <span class="row sure" role="group" aria-label="Resign?">
@@ -466,7 +468,7 @@ function MatchButtons(props: {
         </>
       )}
       <button type="button" class="button" onClick={() => void branch()} title={isAtEnd ? "A new match of this game" : "A new match from the position that is shown"}>
-        <Icon name="branch" /> {props.step === 0 || isAtEnd ? "New match" : "Branch off"}
+        <Icon name="branch" /> {props.step === 0 || isAtEnd || !match.canAnalyse ? "New match" : "Branch off"}
       </button>
       <button
         type="button"
@@ -535,13 +537,14 @@ function Share({ match, tokens, live, jointMoves }: { match: Match; tokens: Toke
           {note}
         </p>
       )}
-      <ExportMenu
+      {match.hides && <p class="small muted">Others who open the page see only what their seats know. The record can be saved when the match is over.</p>}
+      {!match.hides && <ExportMenu
         name={`${match.title}-${match.history.length}`}
         game={match.game}
         rules={async () => (match.game.startsWith("u-") ? (await api.game(match.game)).rules : null)}
         moves={jointMoves}
         record={() => api.record(match.id, live.token)}
-      />
+      />}
       <EndMatch match={match} live={live} />
     </div>
   );

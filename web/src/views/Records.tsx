@@ -137,6 +137,7 @@ async function fromReplay(replay: Replay, record: unknown): Promise<Shown> {
     title: replay.title,
     roles: replay.roles,
     layout: replay.layout,
+    canAnalyse: replay.canAnalyse,
     players: replay.players,
     history: replay.history,
     ending: replay.ending,

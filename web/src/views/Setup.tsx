@@ -11,10 +11,10 @@ import { useLoad } from "../parts/load";
 import { go, href } from "../route";
 import { keepTokens, load, save, uploads } from "../storage";
 import type { GameInfo, MatchSetup, SeatSetup, State } from "../types";
-import { kindText, plural } from "../words";
+import { kindText, nPlayers, plural } from "../words";
 
 interface SeatChoice {
-  kind: "you" | "person" | "bot" | "remote";
+  kind: "you" | "person" | "bot" | "remote" | "chance";
   player: string;
   url: string;
 }
@@ -69,9 +69,9 @@ function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; 
   const players = useLoad(api.players, 0);
   const preset = players.data?.default ?? "agon";
   const colors = useMemo(() => roleColors(info.roles.map((role) => role.name)), [info]);
-  const first = Math.max(0, joint.length > 0 ? (state.turn[0] ?? 0) : 0);
+  const first = joint.length > 0 ? (state.turn[0] ?? 0) : Math.max(0, info.roles.findIndex((role) => !role.isChance));
   const [seats, setSeats] = useState<SeatChoice[]>(() =>
-    info.roles.map((_, idx) => ({ kind: idx === first ? "you" : "bot", player: "", url: "" })),
+    info.roles.map((role, idx) => ({ kind: role.isChance ? "chance" : idx === first ? "you" : "bot", player: "", url: "" })),
   );
   const [clocks, setClocks] = useState<Clocks>(() => load("clocks", { play: 2, start: 2, person: "" }));
   const [isBusy, setBusy] = useState(false);
@@ -84,7 +84,7 @@ function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; 
     setBusy(true);
     setError(null);
     try {
-      const isWatched = chosen.every((seat) => seat.kind === "bot" || seat.kind === "remote");
+      const isWatched = chosen.every((seat) => seat.kind !== "you" && seat.kind !== "person");
       const id = await startMatch(info.id, chosen, preset, joint, clocks, isWatched);
       go(["match", id]);
     } catch (fault) {
@@ -93,6 +93,7 @@ function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; 
     }
   };
   const people = seats.filter((seat) => seat.kind === "you" || seat.kind === "person").length;
+  const isShared = info.isHidden && seats.filter((seat) => seat.kind === "you").length > 1;
 
   return (
     <div class="page setup">
@@ -118,13 +119,15 @@ function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; 
         </div>
         <p class="row small">
           {info.kind && <span class="badge">{kindText[info.kind]}</span>}
-          <span class="badge">{plural(info.roles.length, "player")}</span>
+          <span class="badge">{plural(nPlayers(info.roles), "player")}</span>
+          {info.isHidden && <span class="badge">Hidden information</span>}
+          {info.roles.some((role) => role.isChance) && <span class="badge">Chance</span>}
           {info.cells > 0 && <span class="badge">{plural(info.cells, "cell")}</span>}
           {joint.length > 0 && <span class="badge warn">from step {joint.length}</span>}
         </p>
         <fieldset class="seats">
           <legend class="label">Seats</legend>
-          {info.roles.map((role, idx) => (
+          {info.roles.map((role, idx) => role.isChance ? null : (
             <SeatField
               key={role.name}
               idx={idx}
@@ -138,6 +141,12 @@ function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; 
           ))}
         </fieldset>
         <ClockFields clocks={clocks} onChange={setClocks} hasPeople={people > 0} />
+        {isShared && (
+          <p class="note warn">
+            You hold several seats, so that this page shows what all of them know. Choose “Another person, by link” for people who must not
+            see each other’s secrets.
+          </p>
+        )}
         {error && (
           <div class="note bad" role="alert">
             {error}
@@ -152,13 +161,13 @@ function SetupForm({ info, joint, state }: { info: GameInfo; joint: string[][]; 
               class="button"
               type="button"
               disabled={isBusy}
-              onClick={() => void begin(seats.map((seat) => (seat.kind === "bot" || seat.kind === "remote" ? seat : { ...seat, kind: "bot", player: "" })))}
+              onClick={() => void begin(seats.map((seat) => (seat.kind === "you" || seat.kind === "person" ? { ...seat, kind: "bot", player: "" } : seat)))}
             >
               Watch Agon play
             </button>
           )}
           <a class="button" href={href(["explore", info.id])}>
-            Analyse
+            {info.canAnalyse ? "Analyse" : "Try moves"}
           </a>
         </div>
         {info.source && <p class="small muted">Source: {info.source}</p>}
@@ -185,6 +194,8 @@ async function startMatch(game: string, seats: SeatChoice[], preset: string, mov
         return { kind: "person", name: "Guest" };
       case "bot":
         return { kind: "bot", player: seat.player.trim() === "" ? preset : seat.player.trim() };
+      case "chance":
+        return { kind: "chance" };
       case "remote":
         return { kind: "remote", url: seat.url.trim() };
     }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { begin, click, drag, ending, open, playOn, report, start, step, untilStep, untilTurn } from "./harness.mjs";
+import { anyMove, begin, click, drag, ending, generator, open, playOn, report, start, step, untilStep, untilTurn } from "./harness.mjs";
 
 let session;
 before(async () => {
@@ -240,4 +240,45 @@ browserTest("two of Agon are watched, paused and stepped", async (page) => {
   await over(page, /./);
   await page.getByRole("tab", { name: "Moves" }).click();
   await page.locator(".value-graph .graph-line").first().waitFor();
+});
+
+browserTest("Kuhn poker: each person sees the own card, and the other one when it is over", async (page) => {
+  await begin(page, session, "kuhn_poker", { Ben: "Another person, by link" });
+  await page.getByRole("tab", { name: "Share" }).click();
+  const guest = await open(session);
+  await guest.goto(await page.getByLabel("Link: Play Ben").inputValue());
+  const stranger = await open(session, `#/match/${/match\/([0-9a-f]+)/.exec(page.url())[1]}`);
+  await untilTurn(page);
+  const card = async (of) => /card (\w+)/.exec(await of.locator(".known").innerText())?.[1];
+  await guest.locator(".known").waitFor();
+  const [ann, ben] = [await card(page), await card(guest)];
+  assert.ok(ann && ben && ann !== ben, `${ann} and ${ben}`);
+  for (const [seen, hidden] of [[page, ben], [guest, ann], [stranger, ann], [stranger, ben]]) {
+    assert.ok(!(await seen.locator("main").innerText()).includes(hidden), `${hidden} is hidden`);
+  }
+  for (const name of ["Take back", "Hint"]) assert.equal(await page.getByRole("button", { name }).count(), 0);
+  await page.locator(".legal-move", { hasText: /^bet$/ }).click();
+  await untilTurn(guest);
+  await guest.locator(".legal-move", { hasText: /^call$/ }).click();
+  for (const seen of [page, guest, stranger]) {
+    await ending(seen).waitFor();
+    const shown = await seen.locator("main").innerText();
+    assert.ok(shown.includes(ann) && shown.includes(ben), "all is told at the end");
+    assert.deepEqual(seen.faults, []);
+  }
+  await guest.context().close();
+  await stranger.context().close();
+});
+
+browserTest("backgammon with dice, battleship and Mastermind against Agon by mouse", async (page) => {
+  for (const [game, n] of [["backgammon", 4], ["battleship", 6], ["mastermind", 3]]) {
+    await begin(page, session, game);
+    const random = generator(4);
+    for (let made = 0; made < n && (await untilTurn(page)); made++) {
+      const before = await step(page);
+      await anyMove(page, random);
+      await untilStep(page, before + 1);
+    }
+    assert.ok((await step(page)) >= n, game);
+  }
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type * as Api from "../../src/types";
 import { anything, exactly, many, maybe, number, one, optional, text, truth, type Check } from "./schema";
 
-const role = exactly<Api.Role>({ name: text, title: text });
+const role = exactly<Api.Role>({ name: text, title: text, isChance: truth });
 const label = exactly<Api.Label>({ text, at: number });
 const part = exactly<Api.Part>({ title: maybe(text), x: number, y: number, width: number, height: number, columns: many(label), rows: many(label) });
 const cell = exactly<Api.Cell>({ name: text, part: number, column: number, row: number, x: number, y: number, tone: one(0, 1) });
@@ -23,23 +23,23 @@ const state = exactly<Api.State>({
 });
 const summary = {
   id: text, title: text, description: text, source: maybe(text), kind: maybe(one("turn-taking", "simultaneous", "single-player")),
-  roles: many(role), board: boardKind, cells: number, tables: many(text),
+  roles: many(role), board: boardKind, cells: number, tables: many(text), isHidden: truth, canAnalyse: truth,
 };
 const gameInfo = exactly<Api.GameInfo>({
   ...summary, layout, start: state, rules: text, engine: one("network", "interpreter"), noBoardReason: maybe(text), isTrained: truth,
 });
 const thought = exactly<Api.Thought>({ value: maybe(number), playouts: number, seconds: number, stop: maybe(text) });
-const step = exactly<Api.Step>({ moves: many(made), errors: many(text), thoughts: many(maybe(thought)), at: number });
+const step = exactly<Api.Step>({ moves: many(made), errors: many(text), thoughts: many(maybe(thought)), seen: many(exactly<Api.Step["seen"][number]>({ role: number, percepts: many(text) })), at: number });
 const ending = exactly<Api.Ending>({ kind: text, text, goals, winners: many(number) });
 const seat = exactly<Api.Seat>({
-  role: number, kind: one("person", "bot", "remote"), name: text, status: one("idle", "to-move", "chosen", "queued", "thinking"),
+  role: number, kind: one("person", "bot", "chance", "remote"), name: text, status: one("idle", "to-move", "chosen", "queued", "thinking"),
   place: maybe(number), nFaults: number,
 });
 const match = exactly<Api.Match>({
   id: text, version: number, game: text, title: text, roles: many(role), layout, status: one("preparing", "running", "paused", "over"),
   seats: many(seat), you: many(number), isOwner: truth, state, history: many(step),
   clocks: exactly<Api.Match["clocks"]>({ start: number, play: number, playouts: maybe(number), person: maybe(number) }),
-  deadline: maybe(number), pace: number, canUndo: truth, canResign: truth, ending: maybe(ending), started: number,
+  deadline: maybe(number), pace: number, canUndo: truth, canResign: truth, canAnalyse: truth, hides: truth, ending: maybe(ending), started: number,
 });
 const moveReport = exactly<Api.MoveReport>({
   kif: text, text, from: maybe(number), to: maybe(number), visits: number, mean: number, value: number, rave: maybe(number), mast: maybe(number),
@@ -87,7 +87,7 @@ const files: Record<string, Check> = {
   hint: exactly<{ move: Api.Move; report: Api.Report }>({ move, report }),
   report,
   replay: exactly<Api.Replay>({
-    game: text, title: text, roles: many(role), layout, players: many(text), history: many(step), goals, ending: maybe(ending), started: number,
+    game: text, title: text, roles: many(role), layout, canAnalyse: truth, players: many(text), history: many(step), goals, ending: maybe(ending), started: number,
     isValid: truth, problem: maybe(text), moves: many(many(text)),
   }),
   check: exactly<Api.CheckAnswer>({ ok: truth, roles: many(text), findings: many(finding) }),
@@ -120,8 +120,8 @@ describe("an answer of the server", () => {
   });
 
   it("that differs is noticed", () => {
-    expect(role({ name: "x", title: 5 }, "role")).toEqual(["role.title: 5 is not text"]);
-    expect(role({ name: "x", title: "X", extra: 1 }, "role")).toEqual(["role.extra is not known"]);
+    expect(role({ name: "x", title: 5, isChance: false }, "role")).toEqual(["role.title: 5 is not text"]);
+    expect(role({ name: "x", title: "X", isChance: false, extra: 1 }, "role")).toEqual(["role.extra is not known"]);
     expect(goals([null, 100], "goals")).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ describe("words", () => {
 
   it("leave out moves that only wait", () => {
     const made = (role: number, kif: string, text: string) => ({ role, kif, text, from: null, to: null, cells: [] });
-    const step: Step = { moves: [made(0, "(mark 1)", "1"), made(1, "noop", "-")], errors: [], thoughts: [null, { value: 40, playouts: 1, seconds: 1, stop: null }], at: 0 };
+    const step: Step = { moves: [made(0, "(mark 1)", "1"), made(1, "noop", "-")], errors: [], thoughts: [null, { value: 40, playouts: 1, seconds: 1, stop: null }], seen: [], at: 0 };
     expect(shownMoves(step).map((shown) => shown.role)).toEqual([0]);
     expect(valuesOf([step, step], 1)).toEqual([[0, 40], [1, 40]]);
     expect(valuesOf([step], 0)).toEqual([]);
@@ -72,7 +72,7 @@ describe("words", () => {
 describe("the gallery", () => {
   const game: GameSummary = {
     id: "nine_mens_morris", title: "Nine Men's Morris", description: "Place nine men", source: null, kind: "turn-taking",
-    roles: [{ name: "white", title: "White" }, { name: "black", title: "Black" }], board: "square", cells: 24, tables: [],
+    roles: [{ name: "white", title: "White", isChance: false }, { name: "black", title: "Black", isChance: false }], board: "square", cells: 24, tables: [], isHidden: false, canAnalyse: true,
   };
   const filter = { text: "", players: "", kind: "", board: "", size: "" };
   it("filters", () => {

@@ -48,6 +48,11 @@ pub(crate) async fn create(State(service): Shared, Sent(wanted): Sent<Wanted>) -
         let entry = service.library.find(&wanted.game)?;
         let line = entry.follow(&wanted.moves)?;
         let seconds = wanted.seconds.unwrap_or(10.0);
+        if entry.game.is_gdl2() {
+            let message = "positions are searched only in games without chance and hidden information; \
+                           `agon search` can do it from what a role knows";
+            return Err(ApiError::not_now(message));
+        }
         let longest = service.config.longest_clock;
         if !(0.05..=longest).contains(&seconds) {
             return Err(ApiError::bad(format!(

@@ -21,8 +21,9 @@ use crate::library::Role;
 use crate::live::stream;
 use crate::play::{Inner, Match, MatchSetup, Step};
 use crate::queue::NoTurn;
-use crate::seat::preset;
+use crate::seat::{SeatStatus, preset};
 use crate::service::Service;
+use crate::sight::Seen;
 use crate::think::{Effort, SearchReport, Task};
 use crate::view::{MadeMove, MoveView, StateView};
 
@@ -153,6 +154,9 @@ impl Asker {
     }
 
     fn may_undo(&self, of_match: &Match) -> bool {
+        if of_match.entry.game.is_gdl2() {
+            return false;
+        }
         let n_people = of_match.tokens.iter().flatten().count();
         self.is_owner || n_people == 1 && !self.roles.is_empty()
     }
@@ -179,6 +183,9 @@ pub(crate) struct MatchView {
     pace: f64,
     can_undo: bool,
     can_resign: bool,
+    can_analyse: bool,
+    /// Whether it is hidden from who asks, because the match goes on.
+    hides: bool,
     ending: Option<EndingView>,
     started: u64,
 }
@@ -208,6 +215,8 @@ pub(crate) struct StepView {
     pub(crate) moves: Vec<MadeMove>,
     pub(crate) errors: Vec<String>,
     pub(crate) thoughts: Vec<Option<ThoughtView>>,
+    /// In a game of GDL-II: what roles saw, those of who asks while it goes on, and all of them afterwards.
+    pub(crate) seen: Vec<Seen>,
     pub(crate) at: u64,
 }
 
@@ -238,9 +247,43 @@ impl From<&Step> for StepView {
             moves: step.made.clone(),
             errors: step.errors.clone(),
             thoughts: step.thoughts.iter().map(thought).collect(),
+            seen: Vec::new(),
             at: step.at,
         }
     }
+}
+
+/// The steps so far, without what is hidden from who asks.
+fn history(of_match: &Match, inner: &Inner, n_steps: usize, asker: &Asker) -> Vec<StepView> {
+    let entry = &of_match.entry;
+    let steps = inner.steps[..n_steps].iter();
+    if !entry.summary.is_hidden {
+        return steps.map(StepView::from).collect();
+    }
+    let hides = of_match.hides(inner);
+    let playing = entry.game.playing_roles().map(RoleId::idx);
+    let roles: Vec<usize> = match hides {
+        true => asker.roles.clone(),
+        false => playing.collect(),
+    };
+    let mut machine = entry.game.machine();
+    let shown = |(step, before): (&Step, &agon_engine::State)| {
+        let seen = entry.seen(&mut *machine, before, &step.joint, &roles);
+        let view = StepView {
+            seen,
+            ..StepView::from(step)
+        };
+        match hides {
+            false => view,
+            true => StepView {
+                moves: entry.own_moves(&step.made, &step.joint, &roles),
+                errors: Vec::new(),
+                thoughts: Vec::new(),
+                ..view
+            },
+        }
+    };
+    steps.zip(&inner.states).map(shown).collect()
 }
 
 #[derive(Deserialize)]
@@ -277,6 +320,7 @@ fn view(of_match: &Match, token: Option<&str>, step: Option<usize>) -> Result<Ma
         .checked_sub(1)
         .map(|idx| inner.steps[idx].made.clone());
     let is_over = inner.ending.is_some();
+    let hides = of_match.hides(&inner);
     let mut view = MatchView {
         id: of_match.id.clone(),
         version: inner.version,
@@ -289,7 +333,7 @@ fn view(of_match: &Match, token: Option<&str>, step: Option<usize>) -> Result<Ma
         you: asker.roles.clone(),
         is_owner: asker.is_owner,
         state: placeholder(),
-        history: inner.steps[..n_steps].iter().map(StepView::from).collect(),
+        history: history(of_match, &inner, n_steps, &asker),
         clocks: Clocks {
             start: of_match.setup.start_clock,
             play: of_match.setup.play_clock,
@@ -300,11 +344,21 @@ fn view(of_match: &Match, token: Option<&str>, step: Option<usize>) -> Result<Ma
         pace: inner.pace,
         can_undo: asker.may_undo(of_match) && of_match.last_decision(&inner).is_some(),
         can_resign: !asker.roles.is_empty() && !is_over,
+        can_analyse: entry.summary.can_analyse,
+        hides,
         ending: inner.ending.clone(),
         started: of_match.started,
     };
     // Legal moves take time, and the match goes on meanwhile.
     drop(inner);
+    if hides {
+        view.state = entry.view_for(&state, shown, &asker.roles);
+        view.state.last = shown
+            .checked_sub(1)
+            .and_then(|idx| view.history.get(idx))
+            .map(|step| step.moves.clone());
+        return Ok(view);
+    }
     let wants = |role: usize| asker.roles.contains(&role) && !is_over;
     view.state = entry.view(&state, shown, last, &wants);
     Ok(view)
@@ -332,7 +386,11 @@ fn seats(of_match: &Match, inner: &Inner) -> Vec<SeatView> {
         role,
         kind: setup.kind(),
         name: setup.name(),
-        status: inner.seats[role].name(),
+        // A seat takes a moment until it says itself that it has chosen.
+        status: match inner.choices[role] {
+            Some(_) => SeatStatus::Chosen.name(),
+            None => inner.seats[role].name(),
+        },
         place: inner.seats[role].place(),
         n_faults: n_faults(role),
     };
@@ -493,6 +551,10 @@ pub(crate) async fn hint(
     aside(&service, move |service| {
         let found = service.find_match(&id)?;
         Asker::new(&found, token.as_deref()).must_play(sent.role)?;
+        if found.entry.game.is_gdl2() {
+            let message = "there are no hints in a game of chance or hidden information";
+            return Err(ApiError::not_now(message));
+        }
         let seconds = sent.seconds.unwrap_or(1.0);
         if !(0.05..=10.0).contains(&seconds) {
             return Err(ApiError::bad("seconds is between 0.05 and 10"));
@@ -604,6 +666,10 @@ pub(crate) async fn record(
 ) -> Result<Response, ApiError> {
     let record: axum::Json<MatchRecord> = aside(&service, move |service| {
         let found = service.find_match(&id)?;
+        if found.hides(&found.lock()) {
+            let message = "the record tells what is hidden; it is there when the match is over";
+            return Err(ApiError::not_now(message));
+        }
         Ok(found.record())
     })
     .await?;

@@ -111,6 +111,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Sent<T> {
         let bytes = bytes.map_err(|_| ApiError::too_large(MOST_BODY))?;
         // An empty body is an empty object.
         let bytes = if bytes.is_empty() { &b"{}"[..] } else { &bytes };
+        let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        if !is_object {
+            return Err(ApiError::bad("the body must be a JSON object, `{…}`"));
+        }
         let value = serde_json::from_slice(bytes);
         value
             .map(Sent)

@@ -30,6 +30,7 @@ pub(crate) struct Replay {
     title: String,
     roles: Vec<Role>,
     layout: Layout,
+    can_analyse: bool,
     players: Vec<String>,
     history: Vec<StepView>,
     goals: Option<Vec<Option<u8>>>,
@@ -99,6 +100,19 @@ pub(crate) async fn open(State(service): Shared, Sent(sent): Sent<Opened>) -> An
             row.map(|thought| thought.as_ref().map(ThoughtView::from))
                 .collect()
         };
+        let mut machine = entry.game.machine();
+        let playing: Vec<usize> = match entry.summary.is_hidden {
+            true => entry.game.playing_roles().map(|role| role.idx()).collect(),
+            false => Vec::new(),
+        };
+        let mut seen = |step: usize| {
+            entry.seen(
+                &mut *machine,
+                &line.states[step],
+                &line.joints[step],
+                &playing,
+            )
+        };
         let history = line
             .made(&entry)
             .into_iter()
@@ -107,6 +121,7 @@ pub(crate) async fn open(State(service): Shared, Sent(sent): Sent<Opened>) -> An
                 moves,
                 errors: record.errors.get(step + 1).cloned().unwrap_or_default(),
                 thoughts: thoughts(step),
+                seen: seen(step),
                 at: record
                     .state_times
                     .get(step + 1)
@@ -123,6 +138,7 @@ pub(crate) async fn open(State(service): Shared, Sent(sent): Sent<Opened>) -> An
             title: entry.summary.title.clone(),
             roles: entry.summary.roles.clone(),
             layout: entry.layout.clone(),
+            can_analyse: entry.summary.can_analyse,
             players: record.player_names_from_host.clone(),
             history: history.collect(),
             ending: record
