@@ -7,7 +7,7 @@ use agon_engine::lanes::batch::{forced_role, spread_bits};
 use agon_engine::{JointMove, MoveId, RoleId, State as EngineState};
 use agon_games::board::board_text;
 use agon_games::svg;
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyString};
