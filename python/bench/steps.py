@@ -1,9 +1,15 @@
 """Steps per second of batched random play on one core: Agon, pgx and OpenSpiel in one run.
 
-Each step of Agon and pgx writes observations, legal-action masks and rewards of all environments, and finished matches
-start again. So does the loop over OpenSpiel, one match at a time; "moves" is the same loop without any arrays, to be compared
-with Agon's playouts, which write none either. All are measured in turn, several times, by the CPU time of the process; the best round of each counts.
-Peers that are not installed are left out.
+Each step of Agon and pgx draws a random legal action per environment and writes observations, legal-action masks, rewards
+and ends of all environments, and finished matches start again. So does the loop over OpenSpiel, one match at a time.
+
+- "agon" is `batch.step_random()`, one call per step, as pgx has one compiled function per step.
+- "actions" is `batch.random_actions(actions)` and `batch.step(actions)`: actions go through an array of Python, and each is
+  checked.
+- "playouts" is `game.rollout`, which writes no arrays. "moves" is the loop over OpenSpiel without arrays.
+
+All are measured in turn, several times, by the CPU time of the process; the best round of each counts. Peers that are not
+installed are left out.
 
     python bench/steps.py [--envs 4096] [--rounds 3] [--seconds 1.0] [--json]
 """
@@ -56,6 +62,16 @@ def agon_batch(name, n):
         for _ in range(10):
             batch.random_actions(actions)
             batch.step(actions)
+
+    return step, 10 * n
+
+
+def agon_random(name, n):
+    batch = agon_ggp.Game.load(name).batch(n, seed=1)
+
+    def step():
+        for _ in range(10):
+            batch.step_random()
 
     return step, 10 * n
 
@@ -134,7 +150,8 @@ def contestants(agon, pgx, pyspiel, n):
     size = int(max((agon_ggp.Game.load(agon).planes.shape[1:])))
     made = {}
     for label, make, name in [
-        ("agon", agon_batch, agon),
+        ("agon", agon_random, agon),
+        ("agon actions", agon_batch, agon),
         ("agon playouts", agon_playouts, agon),
         ("pgx", pgx_batch, pgx),
         ("pyspiel", pyspiel_loop, pyspiel.format(size=size)),
@@ -157,8 +174,9 @@ def main():
     args = parser.parse_args()
     print(f"# {args.envs} environments, one core, steps per second of CPU time, best of {args.rounds} rounds")
     print(
-        f"{'game':14} {'agon':>12} {'playouts':>14} {'pgx':>10} {'pyspiel':>9} {'moves':>10} "
-        f"{'agon/pgx':>9} {'playouts/pgx':>13} {'agon/pyspiel':>13} {'agon/moves':>11} {'playouts/moves':>15}"
+        f"{'game':14} {'agon':>12} {'actions':>12} {'playouts':>14} {'pgx':>10} {'pyspiel':>9} {'moves':>10} "
+        f"{'agon/pgx':>9} {'actions/pgx':>12} {'playouts/pgx':>13} {'agon/pyspiel':>13} {'agon/moves':>11} "
+        f"{'playouts/moves':>15}"
     )
     for agon, pgx, pyspiel in GAMES:
         if args.games and agon not in args.games:
@@ -179,8 +197,9 @@ def main():
             return f"{best[label]:,.0f}" if label in best else "-"
 
         print(
-            f"{agon:14} {rate('agon'):>12} {rate('agon playouts'):>14} {rate('pgx'):>10} {rate('pyspiel'):>9} "
-            f"{rate('pyspiel moves'):>10} {ratio('agon', 'pgx'):>9} {ratio('agon playouts', 'pgx'):>13} "
+            f"{agon:14} {rate('agon'):>12} {rate('agon actions'):>12} {rate('agon playouts'):>14} {rate('pgx'):>10} "
+            f"{rate('pyspiel'):>9} {rate('pyspiel moves'):>10} {ratio('agon', 'pgx'):>9} "
+            f"{ratio('agon actions', 'pgx'):>12} {ratio('agon playouts', 'pgx'):>13} "
             f"{ratio('agon', 'pyspiel'):>13} {ratio('agon', 'pyspiel moves'):>11} "
             f"{ratio('agon playouts', 'pyspiel moves'):>15}",
             flush=True,

@@ -13,6 +13,8 @@ use pyo3::types::PyDict;
 /// An array that a batch writes.
 pub(crate) struct Array<T: Element> {
     array: Py<PyArrayDyn<T>>,
+    /// A second reference to the array.
+    _second: Option<Py<PyArrayDyn<T>>>,
     len: usize,
 }
 
@@ -22,13 +24,24 @@ impl<T: Element + Copy> Array<T> {
         let array = PyArray::<T, _>::zeros(py, shape.to_vec(), false);
         Array {
             array: array.unbind(),
+            _second: None,
             len: shape.iter().product(),
         }
     }
 
+    /// A new array of zeros that cannot be resized, because it is a view of another one.
+    fn fixed(py: Python<'_>, shape: &[usize]) -> PyResult<Array<T>> {
+        let array = Array::new(py, shape);
+        let view = array.array.bind(py).call_method0("view")?;
+        Ok(Array {
+            array: view.cast_into::<PyArrayDyn<T>>()?.unbind(),
+            ..array
+        })
+    }
+
     /// A new array of zeros that Python programs can only read.
     pub(crate) fn read_only(py: Python<'_>, shape: &[usize]) -> PyResult<Array<T>> {
-        let array = Array::new(py, shape);
+        let array = Array::fixed(py, shape)?;
         let flags = PyDict::new(py);
         flags.set_item("write", false)?;
         array
@@ -50,7 +63,7 @@ impl<T: Element + Copy> Array<T> {
             .transpose()?
             .flatten();
         let Some(given) = given else {
-            return Ok(Array::new(py, shape));
+            return Array::fixed(py, shape);
         };
         let dtype = T::get_dtype(py);
         let wrong = |what: String| {
@@ -71,13 +84,15 @@ impl<T: Element + Copy> Array<T> {
             )));
         }
         let is_writeable: bool = array.getattr("flags")?.getattr("writeable")?.extract()?;
-        if !array.is_c_contiguous() || !is_writeable {
+        let is_aligned: bool = array.getattr("flags")?.getattr("aligned")?.extract()?;
+        if !array.is_c_contiguous() || !is_writeable || !is_aligned {
             return Err(PyValueError::new_err(format!(
-                "the array `{name}` must be contiguous (order C) and writeable"
+                "the array `{name}` must be contiguous (order C), aligned and writeable"
             )));
         }
         Ok(Array {
             array: array.clone().unbind(),
+            _second: Some(array.clone().unbind()),
             len: shape.iter().product(),
         })
     }
@@ -95,8 +110,8 @@ impl<T: Element + Copy> Array<T> {
 
     /// The memory of the array.
     ///
-    /// The batch owns a reference to the array, so that the memory stays; NumPy refuses to resize an array that others
-    /// refer to. A lock of the batch keeps all other borrowers of this crate away. What Python programs write meanwhile
+    /// The array is a view, or there are two references to it here, so that the memory stays: NumPy resizes neither. A
+    /// lock of the batch keeps all other borrowers of this crate away. What Python programs write meanwhile
     /// are plain numbers, and none of them is used as an index here.
     pub(crate) fn memory<'a>(&'a mut self, py: Python<'_>) -> PyResult<&'a mut [T]> {
         let array = self.array.bind(py);

@@ -328,14 +328,11 @@ impl Batch {
         };
         if let Ok(array) = actions.extract::<PyReadonlyArrayDyn<'_, i32>>() {
             check(array.shape())?;
-            match array.as_slice() {
-                Ok(actions) => to.copy_from_slice(actions),
-                Err(_) => to
-                    .iter_mut()
-                    .zip(array.as_array().iter())
-                    .for_each(|(to, action)| *to = *action),
+            // A slice has the order of the memory, which may be another than that of the indexes.
+            if let (true, Ok(actions)) = (array.is_c_contiguous(), array.as_slice()) {
+                to.copy_from_slice(actions);
+                return Ok(());
             }
-            return Ok(());
         }
         let numpy = actions.py().import("numpy")?;
         let array = numpy.call_method1("asarray", (actions,))?;
@@ -581,7 +578,7 @@ impl Batch {
     fn random_actions(
         &self,
         py: Python<'_>,
-        out: Option<Bound<'_, PyArrayDyn<i32>>>,
+        out: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyArrayDyn<i32>>> {
         let mut inner = self.lock()?;
         let shape = match self.program.options().in_turn {
@@ -605,12 +602,10 @@ impl Batch {
     #[pyo3(signature = (n=1))]
     fn step_random(&self, py: Python<'_>, n: u64) -> PyResult<()> {
         let mut inner = self.lock()?;
-        for step in 0..n {
+        for _ in 0..n {
             self.draw(&mut inner);
             self.step_once(py, &mut inner)?;
-            if step % 64 == 0 {
-                py.check_signals()?;
-            }
+            py.check_signals()?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agon_engine::lanes::batch::Actions;
 use agon_engine::{
-    Fault, FromTextError, Game as EngineGame, Machine, RoleId, State as EngineState,
+    Fault, FromTextError, Game as EngineGame, Machine, PerceptId, RoleId, State as EngineState,
 };
 use agon_games::board::board_of;
 use agon_games::{About, Board};
@@ -348,6 +348,40 @@ impl Game {
     fn planes(&self, py: Python<'_>) -> PyResult<Option<Planes>> {
         let layout = interrupt::short(py, || self.0.layout().cloned())?;
         Ok(layout.map(Planes))
+    }
+
+    /// Whether the game has hidden information (GDL-II): a role knows only its own moves and its percepts.
+    ///
+    /// >>> from agon_ggp import Game
+    /// >>> Game.load("kuhn_poker").has_hidden_information, Game.load("chess").has_hidden_information
+    /// (True, False)
+    #[getter]
+    fn has_hidden_information(&self) -> bool {
+        self.0.game.is_gdl2()
+    }
+
+    /// The role that chance plays, whose legal moves are all equally likely, or None. Only games with hidden information
+    /// (GDL-II) have one.
+    #[getter]
+    fn random_role(&self) -> Option<&str> {
+        let role = self.0.game.random_role()?;
+        Some(&self.0.roles[role.idx()])
+    }
+
+    /// The texts of all percepts, which are what roles can see of a step; see `State.percepts`. Empty if all is seen.
+    #[getter]
+    fn percepts(&self) -> PyResult<Vec<String>> {
+        let game = &self.0.game;
+        let grounded = game
+            .grounded()
+            .ok_or_else(|| not_grounded(game, "lists of percepts"))?;
+        let n_percepts = if game.is_gdl2() {
+            grounded.n_percepts()
+        } else {
+            0
+        };
+        let all = (0..n_percepts as u32).map(PerceptId);
+        Ok(all.map(|percept| game.percept_name(percept)).collect())
     }
 
     /// The lowest and the highest goal that the rules can give a role.

@@ -7,10 +7,10 @@ use agon_engine::lanes::batch::{forced_role, spread_bits};
 use agon_engine::{JointMove, MoveId, RoleId, State as EngineState};
 use agon_games::board::board_text;
 use agon_games::svg;
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyString};
 
 use crate::arrays::{Array, from_slice};
 use crate::errors::{IllegalMoveError, not_grounded, value_error};
@@ -137,7 +137,7 @@ impl State {
     pub(crate) fn read_move(&self, role: RoleId, mv: &Bound<'_, PyAny>) -> PyResult<MoveId> {
         let found = if let Ok(text) = mv.cast::<PyString>() {
             self.shared.game.find_move(role, &text.to_string_lossy())
-        } else if let Ok(action) = mv.extract::<i64>() {
+        } else if let (false, Ok(action)) = (mv.is_instance_of::<PyBool>(), mv.extract::<i64>()) {
             let actions = self.shared.actions("action numbers")?;
             let moves = &actions.moves[role.idx()];
             usize::try_from(action)
@@ -189,6 +189,10 @@ impl State {
         if let Ok(given) = moves.cast::<PyDict>() {
             for (role, mv) in given {
                 let role = self.shared.role(&role)?;
+                if joint[role.idx()].is_some() {
+                    let name = &self.shared.roles[role.idx()];
+                    return Err(value_error(format!("role {name} has two moves")));
+                }
                 joint[role.idx()] = Some(self.read_move(role, &mv)?);
             }
         } else if moves.is_instance_of::<PyString>()
@@ -286,6 +290,37 @@ impl State {
             machine.state()
         })?;
         Ok(State::new(Arc::clone(&self.shared), next))
+    }
+
+    /// What each role sees when these moves are made, which are given as to `apply`: sorted text. In a game without hidden
+    /// information every role sees the move of every role.
+    ///
+    /// >>> from agon_ggp import Game
+    /// >>> state = Game.load("roshambo").initial_state()
+    /// >>> moves = [state.legal_moves(role)[0] for role in state.game.roles]
+    /// >>> state.percepts(moves)[state.game.roles[0]] == state.percepts(moves)[state.game.roles[1]]
+    /// True
+    fn percepts<'py>(
+        &self,
+        py: Python<'py>,
+        moves: &Bound<'_, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let joint = self.read_joint(moves)?;
+        let roles = &self.shared.roles;
+        let seen = self.shared.with_machine(&self.state, |machine| {
+            let see = |role: RoleId| machine.percepts(role, &joint).to_vec();
+            RoleId::all(roles.len()).map(see).collect::<Vec<_>>()
+        })?;
+        let texts = PyDict::new(py);
+        for (role, seen) in roles.iter().zip(seen) {
+            let seen = seen
+                .iter()
+                .map(|&percept| self.shared.game.percept_name(percept));
+            let mut seen: Vec<String> = seen.collect();
+            seen.sort_unstable();
+            texts.set_item(role, seen)?;
+        }
+        Ok(texts)
     }
 
     /// The goal of each role, 0 to 100, or None where the rules give none.
@@ -482,7 +517,10 @@ pub(crate) fn state_words(shared: &Shared, states: &Bound<'_, PyAny>) -> PyResul
                 array.shape()
             )));
         }
-        let words = array.to_owned_array().iter().copied().collect::<Vec<u64>>();
+        // A copy, because the array may be neither contiguous nor aligned.
+        let array = array.call_method0("copy")?;
+        let array = array.extract::<PyReadonlyArrayDyn<'_, u64>>()?;
+        let words: Vec<u64> = array.as_array().iter().copied().collect();
         known_bits(shared, &words)?;
         return Ok(words);
     }

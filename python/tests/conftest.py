@@ -57,6 +57,19 @@ BUILT_IN = [
     "wolf_goat_cabbage",
 ]
 
+# Games of GDL-II: with hidden information, and most of them with a role that chance plays.
+HIDDEN = [
+    "backgammon",
+    "blind_tic_tac_toe",
+    "dark_hex",
+    "goofspiel_hidden",
+    "kuhn_poker",
+    "liars_dice",
+    "mastermind",
+    "monty_hall",
+    "pig",
+]
+
 _loaded = {}
 
 
@@ -98,4 +111,4 @@ def game(request):
 
 def all_games():
     """Built-in games and those of the corpus."""
-    return [load(name) for name in BUILT_IN] + corpus_games()
+    return [load(name) for name in BUILT_IN + HIDDEN] + corpus_games()

@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 from pettingzoo.test import api_test, parallel_api_test, performance_benchmark, seed_test  # noqa: E402
 
-from agon_ggp import IllegalMoveError  # noqa: E402
+from agon_ggp import Game, IllegalMoveError  # noqa: E402
 from agon_ggp.gymnasium import AgonEnv, AgonVectorEnv  # noqa: E402
 from agon_ggp.pettingzoo import aec_env, parallel_env  # noqa: E402
 
@@ -125,3 +125,109 @@ def test_the_winner_is_rewarded_in_both_kinds():
     env = parallel_env("roshambo")
     observations, _ = env.reset()
     assert all(observation["action_mask"].sum() > 1 for observation in observations.values())
+
+
+# Two doors hide a prize; chance puts it behind one of them, and only `sees` tells the guest.
+DOORS = """(role guest) (role random) (init (part hide)) (door left) (door right)
+(<= (legal random (hide ?d)) (true (part hide)) (door ?d)) (<= (legal guest wait) (true (part hide)))
+(<= (legal guest (open ?d)) (true (part open)) (door ?d)) (<= (legal random wait) (true (part open)))
+(<= (next (prize ?d)) (does random (hide ?d))) (<= (next (prize ?d)) (true (prize ?d)))
+(<= (next (part open)) (true (part hide))) (<= (next (part over)) (true (part open)))
+(<= (next (won ?d)) (does guest (open ?d)) (true (prize ?d)))
+(<= found (true (won ?d)))
+(<= (sees guest noise) (does random (hide ?d)))
+(<= terminal (true (part over)))
+(<= (goal guest 100) found) (<= (goal guest 0) (not found)) (goal random 0)
+"""
+
+
+def test_what_is_hidden_is_not_in_observations():
+    for make in (aec_env, parallel_env):
+        seen, states = set(), set()
+        for seed in range(12):
+            env = make(Game.from_text(DOORS, "doors"))
+            env.reset(seed=seed)
+            assert env.possible_agents == ["guest"]
+            if make is parallel_env:
+                env.step({"guest": int(env.observe("guest")["action_mask"].argmax())})
+            seen.add(env.observe("guest")["observation"].tobytes())
+            states.add(env.position)
+        assert len(states) == 2 and len(seen) == 1
+    seen, states = set(), set()
+    for seed in range(12):
+        env = AgonEnv(Game.from_text(DOORS, "doors"))
+        observation, _ = env.reset(seed=seed)
+        seen.add(observation.tobytes())
+        states.add(env.position)
+    assert len(states) == 2 and len(seen) == 1
+
+
+def test_percepts_are_in_observations():
+    env = aec_env("kuhn_poker")
+    game, seen = env.game, {}
+    for seed in range(40):
+        env.reset(seed=seed)
+        hands = [fluent for fluent in env.position.fluents if fluent.startswith("(hand ann")]
+        seen.setdefault(hands[0], set()).add(env.observe("ann")["observation"].tobytes())
+    assert len(seen) == 3 and all(len(texts) == 1 for texts in seen.values())
+    assert len(set.union(*seen.values())) == 3
+    assert len(env.observe("ann")["observation"]) == 2 * len(game.percepts) + game.n_actions
+
+
+def test_matches_that_look_alike_have_the_same_observations():
+    """Random matches: what a role observes is a function of its moves and its percepts."""
+    for name in ("blind_tic_tac_toe", "dark_hex", "goofspiel_hidden"):
+        known = {}
+        for seed in range(60):
+            env = parallel_env(name)
+            observations, _ = env.reset(seed=seed)
+            rng = np.random.default_rng(seed)
+            lived = {agent: () for agent in env.possible_agents}
+            while env.agents:
+                before, actions = env.position, {}
+                for agent in env.agents:
+                    legal = np.flatnonzero(observations[agent]["action_mask"])
+                    actions[agent] = int(legal[rng.integers(len(legal))])
+                observations, *_ = env.step(actions)
+                if env.game.random_role is None:
+                    seen = before.percepts(actions)
+                    for agent, observation in observations.items():
+                        lived[agent] += ((actions[agent], tuple(seen[agent])),)
+                        bits = observation["observation"].tobytes()
+                        assert known.setdefault((agent, lived[agent]), bits) == bits
+
+
+def test_opponents_do_not_see_what_is_hidden():
+    with pytest.raises(ValueError, match="hidden"):
+        AgonEnv("kuhn_poker", opponent="agon")
+    with pytest.raises(ValueError, match="hidden"):
+        AgonVectorEnv("kuhn_poker", 3)
+    with pytest.raises(ValueError, match="chance"):
+        AgonEnv("kuhn_poker", role="random")
+    views = []
+
+    def opponent(view, role):
+        views.append((role, view.history))
+        assert not hasattr(view, "fluents") and view.legal_moves()
+        return view.legal_moves()[0]
+
+    env = AgonEnv("kuhn_poker", role="ben", opponent=opponent)
+    for seed in range(5):
+        env.reset(seed=seed)
+    assert {role for role, _ in views} == {"ann"}
+    assert AgonVectorEnv("kuhn_poker", 3, shows_all=True).reset(seed=1)[0].shape[0] == 3
+
+
+def test_chance_repeats_with_a_seed():
+    def play(seed):
+        env = aec_env("pig")
+        env.reset(seed=seed)
+        states = []
+        for _ in range(30):
+            if not env.agents or env.terminations[env.agent_selection]:
+                break
+            env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+            states.append(env.position)
+        return states
+
+    assert play(1) == play(1) and any(play(1) != play(seed) for seed in range(2, 6))

@@ -300,3 +300,60 @@ def test_many_breakthrough_states_are_small():
     )
     used = int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
     assert used < 200_000_000, agon_ggp.__version__
+
+
+def test_the_order_of_memory_does_not_matter():
+    game = load("roshambo")
+    batches = [game.batch(50, seed=1) for _ in range(3)]
+    actions = batches[0].random_actions()
+    unaligned = np.zeros(actions.nbytes + 1, np.uint8)[1:].view(np.int32).reshape(actions.shape)
+    unaligned[:] = actions
+    for batch, given in zip(batches, (actions, np.asfortranarray(actions), unaligned)):
+        batch.step(given)
+    assert len({batch.bits.tobytes() for batch in batches}) == 1
+    bits = np.asfortranarray(np.concatenate([batches[0].bits, batches[0].bits], axis=1))[:, :1]
+    batches[1].set_states(bits)
+    assert (batches[1].bits == batches[0].bits).all()
+
+
+def test_arrays_that_are_not_aligned_are_refused():
+    game = load("tic_tac_toe")
+    rewards = np.zeros(4 * 2 * 4 + 1, np.uint8)[1:].view(np.float32).reshape(4, 2)
+    with pytest.raises(ValueError, match="aligned"):
+        game.batch(4, out={"rewards": rewards})
+    with pytest.raises(ValueError, match="aligned"):
+        game.batch(4).random_actions(np.zeros(17, np.uint8)[1:].view(np.int32))
+    with pytest.raises(TypeError, match="int64"):
+        game.batch(4).random_actions(np.zeros(4, np.int64))
+
+
+def test_arrays_of_a_batch_cannot_be_resized():
+    game = load("tic_tac_toe")
+    own = game.batch(4)
+    given = game.batch(4, out={"observation": np.zeros((4, game.n_fluents), np.uint8)})
+    for batch in (own, given):
+        with pytest.raises(ValueError, match="resize"):
+            batch.observation.resize((1000, 1000))
+        batch.step_random()
+
+
+def test_states_that_are_set_have_no_steps():
+    game = load("tic_tac_toe")
+    batch = game.batch(3, max_steps=3, autoreset="disabled")
+    batch.step_random(2)
+    batch.set_states(game.initial_state())
+    assert not batch.truncated.any() and (batch.steps == 0).all() and (batch.mask.sum(axis=1) == 9).all()
+    batch.step_random(2)
+    assert not batch.truncated.any()
+    batch.step_random()
+    assert batch.truncated.all()
+
+
+def test_random_steps_are_those_with_random_actions():
+    for name in ("tic_tac_toe", "roshambo", "breakthrough_small"):
+        one, other = (load(name).batch(130, seed=4) for _ in range(2))
+        for _ in range(20):
+            one.step_random()
+            other.step(other.random_actions())
+        for array in ("observation", "mask", "rewards", "terminated", "current_role", "steps"):
+            assert (getattr(one, array) == getattr(other, array)).all()

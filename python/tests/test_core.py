@@ -226,3 +226,24 @@ def test_empty_cells_have_a_channel_of_their_own():
     planes = load("tic_tac_toe").planes
     assert planes.channels == ["b", "o", "x", "(control x)", "(control o)"]
     assert load("tic_tac_toe").initial_state().planes()[0].all() and planes.rest == []
+
+
+def test_percepts_are_what_roles_see():
+    game = load("kuhn_poker")
+    assert game.has_hidden_information and game.random_role == "random"
+    seen = game.initial_state().percepts({"random": "(deal jack king)"})
+    assert set(seen) == set(game.roles) and seen["ann"] != seen["ben"]
+    assert "jack" in str(seen["ann"]) and "king" not in str(seen["ann"])
+    assert set(seen["ann"] + seen["ben"]) <= set(game.percepts)
+    game = load("tic_tac_toe")
+    assert (game.has_hidden_information, game.random_role, game.percepts) == (False, None, [])
+    seen = game.initial_state().percepts("(mark 2 2)")
+    assert "(does x (mark 2 2))" in seen["o"]
+
+
+def test_a_role_has_one_move_and_truth_is_no_number():
+    state = load("tic_tac_toe").initial_state()
+    with pytest.raises(ValueError, match="two moves"):
+        state.apply({"x": 0, "X": 1})
+    with pytest.raises(TypeError):
+        state.apply(True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import BUILT_IN, load
+from conftest import BUILT_IN, HIDDEN, load
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("AGON_BINARY") or ROOT / "target" / "release" / "agon"
 MATCHES = int(os.environ.get("AGON_REPLAYS", "4"))
-GAMES = os.environ.get("AGON_REPLAY_GAMES", " ".join(BUILT_IN)).split()
+GAMES = os.environ.get("AGON_REPLAY_GAMES", " ".join(BUILT_IN + HIDDEN)).split()
 
 pytestmark = pytest.mark.skipif(not Path(BINARY).exists(), reason="there is no agon command; set AGON_BINARY")
 

@@ -1,10 +1,14 @@
 """Any game as a PettingZoo environment: ``aec_env`` and ``parallel_env``.
 
-Agents are the roles. An observation is a dictionary with the fluents as bytes and the mask of legal actions.
+Agents are the roles that players take. An observation is a dictionary with the fluents as bytes and the mask of legal actions.
 
 In the AEC environment only roles with a choice act. Where several roles choose at the same time, they act one after the
 other, and nothing changes before the last of them has acted. In the parallel environment all roles act in each step; a
 role that waits has one legal action, its waiting move.
+
+In a game with hidden information (GDL-II) an observation has only what the role knows: the percepts of the last step, all
+percepts until now, and its last action. Chance plays its role itself, with the seed of ``reset``. ``state()`` and
+``render()`` show everything.
 
 Rewards are goals scaled to -1 ... 1 and given at the end. A match is truncated after ``max_cycles`` steps, or if a role
 has no legal move.
@@ -23,7 +27,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped, unused-ignore]
 
 from ._agon import IllegalMoveError, State
-from ._common import GameLike, actors, load, render, scaled_goals
+from ._common import GameLike, Match, Numbers, actors, is_stuck, load, render, scaled_goals
 
 MODES = ["ansi", "svg"]
 
@@ -45,18 +49,25 @@ class _Match:
             "is_parallelizable": True,
             "render_fps": 1,
         }
-        self.possible_agents = self.game.roles
+        self._numbers = Numbers(self.game)
+        self.possible_agents = self._numbers.players
         observation = spaces.Dict(
             {
-                "observation": spaces.Box(0, 1, (self.game.n_fluents,), np.uint8),
+                "observation": spaces.Box(0, 1, (self._numbers.n_bits,), np.uint8),
                 "action_mask": spaces.Box(0, 1, (self.game.n_actions,), np.int8),
             }
         )
         self.observation_spaces = {agent: observation for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(self.game.n_actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (self.game.n_fluents,), np.uint8)
-        self._state: State = self.game.initial_state()
-        self._n_steps = 0
+        self._rng = np.random.default_rng()
+        self._match = Match(self._numbers, self._rng)
+
+    def _start(self, seed: int | None) -> None:
+        """Begins a match; without a seed the random numbers go on."""
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self._match = Match(self._numbers, self._rng)
 
     def observation_space(self, agent):
         return self.observation_spaces[agent]
@@ -65,35 +76,31 @@ class _Match:
         return self.action_spaces[agent]
 
     def observe(self, agent):
-        if self._state.is_terminal:
-            mask = np.zeros(self.game.n_actions, np.int8)
-        else:
-            mask = self._state.mask(agent)
-        return {"observation": self._state.observation(), "action_mask": mask}
+        return {"observation": self._match.observation(agent), "action_mask": self._match.mask(agent)}
 
     def state(self):
         """The fluents of the state as bytes."""
-        return self._state.observation()
+        return self.position.observation()
 
     @property
     def position(self) -> State:
-        """The state as an object of Agon."""
-        return self._state
+        """The state as an object of Agon, with all that is hidden."""
+        return self._match.state
 
     def render(self):
-        return render(self._state, self.render_mode)
+        return render(self.position, self.render_mode)
 
     def close(self):
         pass
 
-    def _advance(self, actions: dict[str, int]) -> None:
-        """Makes a step, and finds out whether the match is over."""
-        self._state = self._state.apply({role: int(action) for role, action in actions.items()})
-        self._n_steps += 1
+    def _rewards(self) -> dict[str, float]:
+        """The rewards of the agents at the end of a match."""
+        scaled = scaled_goals(self.position)
+        return {agent: scaled[agent] for agent in self.possible_agents}
 
     def _is_cut(self) -> bool:
-        state = self._state
-        return not state.is_terminal and (self._n_steps >= self.max_cycles or not actors(state))
+        state = self.position
+        return not state.is_terminal and (self._match.n_steps >= self.max_cycles or is_stuck(state))
 
 
 class AgonAECEnv(_Match, AECEnv):
@@ -104,20 +111,33 @@ class AgonAECEnv(_Match, AECEnv):
         self._set_up(game, max_cycles, render_mode)
 
     def reset(self, seed=None, options=None):
-        self._state = self.game.initial_state()
-        self._n_steps = 0
+        self._start(seed)
         self.agents = self.possible_agents[:]
         self.rewards = {agent: 0.0 for agent in self.agents}
         self._cumulative_rewards = {agent: 0.0 for agent in self.agents}
-        self.terminations = {agent: bool(self._state.is_terminal) for agent in self.agents}
-        self.truncations = {agent: bool(self._is_cut()) for agent in self.agents}
+        self.terminations = {agent: False for agent in self.agents}
+        self.truncations = {agent: False for agent in self.agents}
         self.infos = {agent: {} for agent in self.agents}
         self._actions = {}
         self._next_actors()
+        self._accumulate_rewards()
 
     def _next_actors(self) -> None:
-        self._waiting = actors(self._state) or self.agents[:1]
+        """Finds out whether the match is over, and who acts next."""
+        if self._numbers.random_role is not None:
+            # Chance goes on alone where nobody else has a choice.
+            while not self.position.is_terminal and not self._is_cut() and not self._has_choice():
+                self._match.advance({})
+        if self.position.is_terminal:
+            self.rewards = self._rewards()
+            self.terminations = {agent: True for agent in self.agents}
+        elif self._is_cut():
+            self.truncations = {agent: True for agent in self.agents}
+        self._waiting = actors(self.position, self.possible_agents) or self.agents[:1]
         self.agent_selection = self._waiting[0]
+
+    def _has_choice(self) -> bool:
+        return any(len(self.position.legal_actions(agent)) > 1 for agent in self.possible_agents)
 
     def step(self, action):
         agent = self.agent_selection
@@ -126,7 +146,7 @@ class AgonAECEnv(_Match, AECEnv):
             return
         if action is None or not self.action_space(agent).contains(int(action)):
             raise IllegalMoveError(f"action {action} of {agent} is not one of the {self.game.n_actions} actions")
-        if int(action) not in self._state.legal_actions(agent):
+        if int(action) not in self.position.legal_actions(agent):
             raise IllegalMoveError(
                 f"action {action} ({self.game.actions[int(action)]}) of {agent} is not legal here; see action_mask"
             )
@@ -137,13 +157,8 @@ class AgonAECEnv(_Match, AECEnv):
         if self._waiting:
             self.agent_selection = self._waiting[0]
         else:
-            self._advance(self._actions)
+            self._match.advance(self._actions)
             self._actions = {}
-            if self._state.is_terminal:
-                self.rewards = scaled_goals(self._state)
-                self.terminations = {agent: True for agent in self.agents}
-            elif self._is_cut():
-                self.truncations = {agent: True for agent in self.agents}
             self._next_actors()
         self._accumulate_rewards()
 
@@ -156,8 +171,7 @@ class AgonParallelEnv(_Match, ParallelEnv):
         self.agents: list[str] = []
 
     def reset(self, seed=None, options=None):
-        self._state = self.game.initial_state()
-        self._n_steps = 0
+        self._start(seed)
         self.agents = self.possible_agents[:]
         return {agent: self.observe(agent) for agent in self.agents}, {agent: {} for agent in self.agents}
 
@@ -165,12 +179,10 @@ class AgonParallelEnv(_Match, ParallelEnv):
         if not self.agents:
             return {}, {}, {}, {}, {}
         agents = self.agents
-        if self._state.is_terminal or self._is_cut():
-            is_over, is_cut = bool(self._state.is_terminal), bool(self._is_cut())
-        else:
-            self._advance(actions)
-            is_over, is_cut = bool(self._state.is_terminal), bool(self._is_cut())
-        goals = scaled_goals(self._state) if is_over else dict.fromkeys(agents, 0.0)
+        if not self.position.is_terminal and not self._is_cut():
+            self._match.advance(actions)
+        is_over, is_cut = bool(self.position.is_terminal), bool(self._is_cut())
+        goals = self._rewards() if is_over else dict.fromkeys(agents, 0.0)
         if is_over or is_cut:
             self.agents = []
         return (

@@ -83,6 +83,14 @@ pub(super) struct BaseWord {
     pub(super) bits: Vec<u8>,
 }
 
+impl BaseWord {
+    /// Number of low bits of the word that have all of these among them.
+    pub(super) fn n_low_bits(&self) -> usize {
+        // They are in order.
+        self.bits.last().map_or(0, |&bit| bit as usize + 1)
+    }
+}
+
 /// One phase of a game.
 pub(super) struct Phase {
     pub(super) play: Vec<Segment>,

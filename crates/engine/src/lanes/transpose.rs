@@ -65,18 +65,132 @@ pub(super) fn transpose_by(simd: Simd, words: &mut Matrix) {
     transpose(&mut words.0);
 }
 
+/// Transposes a matrix whose rows from `n_rows` on are zero.
+pub(super) fn transpose_low_rows(simd: Simd, words: &mut Matrix, n_rows: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if simd == Simd::Avx2 {
+        // SAFETY: a program exists only if the CPU supports its vectors.
+        unsafe { low_rows_avx2(words, n_rows) };
+        return;
+    }
+    let _ = n_rows;
+    transpose_by(simd, words);
+}
+
+/// Transposes a matrix if only the first `n_rows` rows of the result are needed; the others are undefined.
+pub(super) fn transpose_to_low_rows(simd: Simd, words: &mut Matrix, n_rows: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if simd == Simd::Avx2 {
+        // SAFETY: a program exists only if the CPU supports its vectors.
+        unsafe { to_low_rows_avx2(words, n_rows) };
+        return;
+    }
+    let _ = n_rows;
+    transpose_by(simd, words);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn low_rows_avx2(words: &mut Matrix, n_rows: usize) {
+    let rows = vectors(words);
+    match n_rows {
+        ..=16 => {
+            let turned = turn_16([rows[0], rows[1], rows[2], rows[3]]);
+            let low = _mm256_set1_epi64x(0xFFFF);
+            for (idx, row) in turned.into_iter().enumerate() {
+                rows[idx] = _mm256_and_si256(row, low);
+                rows[4 + idx] = _mm256_and_si256(_mm256_srli_epi64::<16>(row), low);
+                rows[8 + idx] = _mm256_and_si256(_mm256_srli_epi64::<32>(row), low);
+                rows[12 + idx] = _mm256_srli_epi64::<48>(row);
+            }
+        }
+        17..=32 => {
+            let turned = turn_32(std::array::from_fn(|idx| rows[idx]));
+            let low = _mm256_set1_epi64x(0xFFFF_FFFF);
+            for (idx, row) in turned.into_iter().enumerate() {
+                rows[idx] = _mm256_and_si256(row, low);
+                rows[8 + idx] = _mm256_srli_epi64::<32>(row);
+            }
+        }
+        _ => transpose_avx2(words),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn to_low_rows_avx2(words: &mut Matrix, n_rows: usize) {
+    let rows = vectors(words);
+    match n_rows {
+        ..=16 => {
+            let low = _mm256_set1_epi64x(0xFFFF);
+            let mut joined = [_mm256_setzero_si256(); 4];
+            for (idx, row) in joined.iter_mut().enumerate() {
+                let second = _mm256_slli_epi64::<16>(_mm256_and_si256(rows[4 + idx], low));
+                let third = _mm256_slli_epi64::<32>(_mm256_and_si256(rows[8 + idx], low));
+                let fourth = _mm256_slli_epi64::<48>(rows[12 + idx]);
+                let front = _mm256_or_si256(_mm256_and_si256(rows[idx], low), second);
+                *row = _mm256_or_si256(front, _mm256_or_si256(third, fourth));
+            }
+            rows[..4].copy_from_slice(&turn_16(joined));
+        }
+        17..=32 => {
+            let low = _mm256_set1_epi64x(0xFFFF_FFFF);
+            let mut joined = [_mm256_setzero_si256(); 8];
+            for (idx, row) in joined.iter_mut().enumerate() {
+                let second = _mm256_slli_epi64::<32>(rows[8 + idx]);
+                *row = _mm256_or_si256(_mm256_and_si256(rows[idx], low), second);
+            }
+            rows[..8].copy_from_slice(&turn_32(joined));
+        }
+        _ => transpose_avx2(words),
+    }
+}
+
+/// A matrix as vectors of four words.
+#[cfg(target_arch = "x86_64")]
+fn vectors(words: &mut Matrix) -> &mut [__m256i; 16] {
+    // SAFETY: 64 aligned words are 16 vectors, and any bit pattern is a valid vector.
+    unsafe { &mut *std::ptr::from_mut(words).cast() }
+}
+
+/// Transposes the matrices of 16×16 bits that stand side by side in 16 rows.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn turn_16(mut rows: [__m256i; 4]) -> [__m256i; 4] {
+    swap_rows::<4, 2, 8>(&mut rows, 0x00FF_00FF_00FF_00FF);
+    swap_rows::<4, 1, 4>(&mut rows, 0x0F0F_0F0F_0F0F_0F0F);
+    swap_words(&mut rows);
+    rows
+}
+
+/// Transposes the matrices of 32×32 bits that stand side by side in 32 rows.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn turn_32(mut rows: [__m256i; 8]) -> [__m256i; 8] {
+    swap_rows::<8, 4, 16>(&mut rows, 0x0000_FFFF_0000_FFFF);
+    swap_rows::<8, 2, 8>(&mut rows, 0x00FF_00FF_00FF_00FF);
+    swap_rows::<8, 1, 4>(&mut rows, 0x0F0F_0F0F_0F0F_0F0F);
+    swap_words(&mut rows);
+    rows
+}
+
 /// The same in vectors of four words.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn transpose_avx2(words: &mut Matrix) {
-    // SAFETY: 64 aligned words are 16 vectors, and any bit pattern is a valid vector.
-    let rows: &mut [__m256i; 16] = unsafe { &mut *std::ptr::from_mut(words).cast() };
-    swap_rows::<8, 32>(rows, 0x0000_0000_FFFF_FFFF);
-    swap_rows::<4, 16>(rows, 0x0000_FFFF_0000_FFFF);
-    swap_rows::<2, 8>(rows, 0x00FF_00FF_00FF_00FF);
-    swap_rows::<1, 4>(rows, 0x0F0F_0F0F_0F0F_0F0F);
-    // Words in the same vector: the lower ones keep their low parts and get those of the other, the upper ones their
-    // high parts. A shift by 64 gives zero.
+    let rows = vectors(words);
+    swap_rows::<16, 8, 32>(rows, 0x0000_0000_FFFF_FFFF);
+    swap_rows::<16, 4, 16>(rows, 0x0000_FFFF_0000_FFFF);
+    swap_rows::<16, 2, 8>(rows, 0x00FF_00FF_00FF_00FF);
+    swap_rows::<16, 1, 4>(rows, 0x0F0F_0F0F_0F0F_0F0F);
+    swap_words(rows);
+}
+
+/// The last two levels, whose words are in the same vector: the lower ones keep their low parts and get those of the
+/// other, the upper ones their high parts. A shift by 64 gives zero.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn swap_words<const N: usize>(rows: &mut [__m256i; N]) {
     let two = 0x3333_3333_3333_3333;
     let keep_two = _mm256_set_epi64x(!two, !two, two, two);
     let (up_two, down_two) = (
@@ -99,9 +213,12 @@ fn transpose_avx2(words: &mut Matrix) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn swap_rows<const WIDTH: usize, const SHIFT: i32>(rows: &mut [__m256i; 16], mask: i64) {
+fn swap_rows<const N: usize, const WIDTH: usize, const SHIFT: i32>(
+    rows: &mut [__m256i; N],
+    mask: i64,
+) {
     let mask = _mm256_set1_epi64x(mask);
-    for idx in (0..16).filter(|idx| idx & WIDTH == 0) {
+    for idx in (0..N).filter(|idx| idx & WIDTH == 0) {
         let (low, high) = (rows[idx], rows[idx + WIDTH]);
         let moved = _mm256_xor_si256(_mm256_srli_epi64::<SHIFT>(low), high);
         let moved = _mm256_and_si256(moved, mask);
@@ -243,16 +360,41 @@ pub(super) fn rows_to_states(
 mod tests {
     use super::*;
 
+    fn numbers() -> Matrix {
+        Matrix(std::array::from_fn(|idx| {
+            (idx as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        }))
+    }
+
+    fn available() -> impl Iterator<Item = Simd> {
+        let all = [Simd::Portable, Simd::Avx2, Simd::Avx512];
+        all.into_iter().filter(|simd| simd.is_available())
+    }
+
+    #[test]
+    fn a_part_of_a_matrix_is_transposed() {
+        for (simd, n_rows) in available().flat_map(|simd| (1..=64).map(move |n| (simd, n))) {
+            let mut few = numbers();
+            few.0[n_rows..].fill(0);
+            let before = few;
+            transpose_low_rows(simd, &mut few, n_rows);
+            let mut many = numbers();
+            transpose_to_low_rows(simd, &mut many, n_rows);
+            for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
+                assert_eq!(few.0[j] >> i & 1, before.0[i] >> j & 1, "{simd:?} {n_rows}");
+                if j < n_rows {
+                    let expected = numbers().0[i] >> j & 1;
+                    assert_eq!(many.0[j] >> i & 1, expected, "{simd:?} {n_rows}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_matrix_is_transposed() {
-        let mut words = Matrix([0; 64]);
-        for (idx, word) in words.0.iter_mut().enumerate() {
-            *word = (idx as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        }
-        let before = words;
-        let all = [Simd::Portable, Simd::Avx2, Simd::Avx512];
-        for simd in all.into_iter().filter(|simd| simd.is_available()) {
-            words = before;
+        let before = numbers();
+        for simd in available() {
+            let mut words = before;
             transpose_by(simd, &mut words);
             for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
                 assert_eq!(words.0[j] >> i & 1, before.0[i] >> j & 1, "{simd:?}");

@@ -24,6 +24,60 @@ pub(super) unsafe trait Level {
     /// # Safety
     /// The CPU supports the level.
     unsafe fn spread(word: u64, to: &mut [u8]);
+
+    /// Bytes that [`Level::spread_whole`] writes.
+    const WHOLE: usize;
+
+    /// Writes the lowest bits as [`Level::WHOLE`] bytes, 0 or 1.
+    ///
+    /// # Safety
+    /// The CPU supports the level, and there is memory for the bytes.
+    unsafe fn spread_whole(word: u64, to: *mut u8);
+}
+
+/// Writes the lowest `n_bits` bits of each row of words as bytes, 0 or 1, row by row. What a vector writes too much
+/// belongs to the next rows, which come after it.
+///
+/// # Safety
+/// The CPU supports the level.
+#[inline(always)]
+pub(super) unsafe fn spread_rows<L: Level>(
+    words: &[u64],
+    n_words: usize,
+    n_bits: usize,
+    to: &mut [u8],
+) {
+    if n_bits == 0 {
+        return;
+    }
+    assert!(n_bits.div_ceil(64) <= n_words);
+    let n_rows = (words.len() / n_words).min(to.len() / n_bits);
+    let n_whole = n_bits.div_ceil(L::WHOLE);
+    // Rows whose last vector ends within the bytes.
+    let n_safe = match to.len().checked_sub(n_whole * L::WHOLE) {
+        Some(left) => (left / n_bits + 1).min(n_rows),
+        None => 0,
+    };
+    let (safe, last) = words[..n_rows * n_words].split_at(n_safe * n_words);
+    // SAFETY: guaranteed by the caller; the last vector of a safe row ends within the bytes, and no row has more vectors
+    // than words.
+    unsafe {
+        let mut first = to.as_mut_ptr();
+        for row in safe.chunks_exact(n_words) {
+            for part in 0..n_whole {
+                let bit = part * L::WHOLE;
+                let word = *row.get_unchecked(bit / 64) >> (bit % 64);
+                L::spread_whole(word, first.add(bit));
+            }
+            first = first.add(n_bits);
+        }
+        let rows = to[n_safe * n_bits..].chunks_exact_mut(n_bits);
+        for (row, to) in last.chunks_exact(n_words).zip(rows) {
+            for (&word, to) in row.iter().zip(to.chunks_mut(64)) {
+                L::spread(word, to);
+            }
+        }
+    }
 }
 
 /// Any CPU.
@@ -45,6 +99,14 @@ unsafe impl Level for Portable {
         }
         let last = chunks.into_remainder();
         last.copy_from_slice(&eight(left)[..last.len()]);
+    }
+
+    const WHOLE: usize = 8;
+
+    #[inline(always)]
+    unsafe fn spread_whole(word: u64, to: *mut u8) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { to.cast::<[u8; 8]>().write_unaligned(eight(word)) };
     }
 }
 
@@ -88,6 +150,27 @@ unsafe impl Level for Avx2 {
         // The last eight bytes overlap with those before.
         to[n - 8..].copy_from_slice(&eight(word >> (n - 8)));
     }
+
+    const WHOLE: usize = 32;
+
+    #[inline(always)]
+    unsafe fn spread_whole(word: u64, to: *mut u8) {
+        use std::arch::x86_64::*;
+        // Each byte gets the byte that has its bit, then that bit alone.
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let bytes = _mm256_set_epi64x(
+                0x0303_0303_0303_0303,
+                0x0202_0202_0202_0202,
+                0x0101_0101_0101_0101,
+                0,
+            );
+            let own = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+            let spread = _mm256_shuffle_epi8(_mm256_set1_epi32(word as i32), bytes);
+            let spread = _mm256_and_si256(spread, own);
+            _mm256_storeu_si256(to.cast(), _mm256_min_epu8(spread, _mm256_set1_epi8(1)));
+        }
+    }
 }
 
 /// A CPU with masks of bytes as well.
@@ -126,6 +209,15 @@ unsafe impl Level for Avx512 {
                 _ => Avx2::spread(word, to),
             }
         }
+    }
+
+    const WHOLE: usize = 32;
+
+    #[inline(always)]
+    unsafe fn spread_whole(word: u64, to: *mut u8) {
+        use std::arch::x86_64::*;
+        // SAFETY: guaranteed by the caller.
+        unsafe { _mm256_storeu_si256(to.cast(), _mm256_maskz_set1_epi8(word as u32, 1)) };
     }
 }
 
@@ -203,6 +295,32 @@ mod tests {
         let simds = [Simd::Portable, Simd::Avx2, Simd::Avx512];
         let simds = simds.into_iter().filter(|simd| simd.is_available());
         simds.map(Cpu::new).collect()
+    }
+
+    #[test]
+    fn rows_follow_each_other_and_nothing_else_is_written() {
+        let words: Vec<u64> = (1..=30_u64)
+            .map(|idx| idx.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+            .collect();
+        let words: &[u64] = &words;
+        for (cpu, n_bits) in all()
+            .into_iter()
+            .flat_map(|cpu| (0..=192).map(move |n| (cpu, n)))
+        {
+            let n_words = n_bits.div_ceil(64).max(1);
+            let n_rows = words.len() / n_words;
+            let mut bytes = vec![9; n_rows * n_bits + 40];
+            let to: &mut [u8] = &mut bytes[..n_rows * n_bits];
+            dispatch!(
+                cpu,
+                spread_rows(words: &[u64], n_words: usize, n_bits: usize, to: &mut [u8]) -> ()
+            );
+            let bit =
+                |row: usize, bit: usize| (words[row * n_words + bit / 64] >> (bit % 64) & 1) as u8;
+            let expected = (0..n_rows).flat_map(|row| (0..n_bits).map(move |at| bit(row, at)));
+            let expected: Vec<u8> = expected.chain([9; 40]).collect();
+            assert!(bytes == expected, "{cpu:?} {n_bits}");
+        }
     }
 
     unsafe fn both<L: Level>(word: u64, n: u32, to: &mut [u8]) -> u32 {

@@ -13,6 +13,7 @@
 //! on how environments are divided among threads.
 
 mod draw;
+mod legal;
 mod level;
 mod moves;
 mod seats;
@@ -27,6 +28,7 @@ use super::program::{LanesProgram, ONES, RoleMoves};
 use crate::grounded::Grounded;
 use crate::state::{MoveId, RoleId, State};
 pub use draw::draw_actions;
+pub use legal::first_illegal;
 pub use spread::spread_bits;
 pub use stepper::Stepper;
 
@@ -410,37 +412,4 @@ pub fn forced_role(game: &Grounded, state: &State, acts: impl Fn(RoleId) -> bool
             acting.or(first).unwrap_or(RoleId(0))
         }
     }
-}
-
-/// The place of an action that is not legal: the environment in its range, and the seat.
-#[must_use]
-pub fn first_illegal(
-    program: &BatchProgram,
-    legal: &[u64],
-    over: &[bool],
-    actions: &[i32],
-) -> Option<(usize, usize)> {
-    let (n_seats, n_mask_words) = (program.n_seats(), program.n_mask_words);
-    let seats = actions.iter().zip(legal.chunks_exact(n_mask_words));
-    let mut seats = seats.enumerate();
-    let (idx, _) = seats.find(|(idx, (action, legal))| {
-        allowed(legal, **action).is_none() && !over[idx / n_seats]
-    })?;
-    Some((idx / n_seats, idx % n_seats))
-}
-
-/// The action if it is legal; -1 stands for the only legal action.
-#[inline(always)]
-fn allowed(legal: &[u64], action: i32) -> Option<usize> {
-    let action = action as usize;
-    if let Some(word) = legal.get(action / 64) {
-        return (word >> (action % 64) & 1 == 1).then_some(action);
-    }
-    if action == usize::MAX {
-        let mut words = legal.iter().enumerate().filter(|(_, word)| **word != 0);
-        let (idx, word) = words.next()?;
-        let is_only = word.is_power_of_two() && words.next().is_none();
-        return is_only.then(|| idx * 64 + word.trailing_zeros() as usize);
-    }
-    None
 }

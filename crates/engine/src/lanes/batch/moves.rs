@@ -4,11 +4,12 @@
 //! transposed: its rows are the rows of the choices. Otherwise each action sets its own bit.
 
 use super::draw::Draw;
+use super::legal::allowed;
 use super::seats::{Mask, WORDS, low_bits};
 use super::stepper::Stepper;
-use super::{BatchProgram, Envs, Illegal, NO_ROW, allowed};
+use super::{BatchProgram, Envs, Illegal, NO_ROW};
 use crate::lanes::block::bits;
-use crate::lanes::transpose::{Matrix, transpose_by};
+use crate::lanes::transpose::{Matrix, transpose_to_low_rows};
 
 /// Words of a mask up to which actions are transposed.
 pub(super) const MOST_TRANSPOSED_WORDS: usize = 4;
@@ -99,7 +100,8 @@ impl Stepper {
                 *to = 1_u64.unbounded_shl(bit) & envs.legal[at * n_mask_words + mask_word];
                 done |= u64::from(*to != 0) << lane;
             }
-            transpose_by(program.program.options.simd, &mut matrix);
+            let n_bits = program.n_actions - mask_word * 64;
+            transpose_to_low_rows(program.program.options.simd, &mut matrix, n_bits);
             let mut set = |role: usize, lanes: u64| {
                 for choice in &rows.choices[role * n_mask_words + mask_word] {
                     let lanes = matrix.0[choice.bit as usize % 64] & lanes;

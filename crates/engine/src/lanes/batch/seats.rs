@@ -61,6 +61,22 @@ impl Seats {
         }
     }
 
+    /// The role to move in all lanes of a block, if that is easily seen; see [`Seats::role`].
+    pub(super) fn common_role(&self, in_turn: bool, block: usize) -> Option<i8> {
+        if !in_turn && self.several[block] != 0 {
+            return (self.several[block] == u64::MAX).then_some(-1);
+        }
+        let mut role = 0;
+        for (idx, chooser) in self.chooser.iter().enumerate().skip(1) {
+            match chooser[block] {
+                0 => {}
+                u64::MAX => role = idx as i8,
+                _ => return None,
+            }
+        }
+        Some(role)
+    }
+
     /// The role to move in a lane; -1 if several choose at once, 0 if nothing decides.
     #[inline(always)]
     pub(super) fn role(&self, in_turn: bool, block: usize, lane: usize) -> i8 {
@@ -146,25 +162,26 @@ pub(super) struct Fate {
 }
 
 impl Fate {
-    /// Advances the clocks of a block, and finds out which matches end.
+    /// Finds out which matches of a block end.
     #[inline(always)]
     pub(super) fn new(
         program: &BatchProgram,
-        envs: &mut Envs<'_>,
+        envs: &Envs<'_>,
         places: &[u32],
         seats: &Seats,
-        block: usize,
-        foul: u64,
+        (block, foul): (usize, u64),
+        has_over: bool,
     ) -> Fate {
         let used = low_bits(places.len());
         let most_steps = program.options.most_steps;
         let (mut idle, mut late) = (0, 0);
-        for (lane, &env) in places.iter().enumerate() {
-            let env = env as usize;
-            idle |= u64::from(envs.over[env]) << lane;
-            let steps = envs.steps[env].saturating_add(u32::from(!envs.over[env]));
-            envs.steps[env] = steps;
-            late |= u64::from(steps >= most_steps) << lane;
+        let lanes = || places.iter().enumerate();
+        if has_over {
+            lanes().for_each(|(lane, &env)| idle |= u64::from(envs.over[env as usize]) << lane);
+        }
+        if most_steps != u32::MAX {
+            let is_late = |env: u32| envs.steps[env as usize] >= most_steps;
+            lanes().for_each(|(lane, &env)| late |= u64::from(is_late(env)) << lane);
         }
         let against = seats.conflicts(program, block);
         let terminal = seats.terminal[block] | foul;

@@ -12,14 +12,14 @@
 use std::sync::Arc;
 
 use super::draw::Draw;
-use super::level::{Cpu, Level, dispatch};
+use super::level::{Cpu, Level, dispatch, spread_rows};
 use super::moves::{Given, Written};
 use super::seats::{Fate, Mask, Seats, low_bits};
 use super::{BatchProgram, Envs, NO_GOAL};
 use crate::lanes::block::bits;
 use crate::lanes::expand::Workbench;
 use crate::lanes::program::{FIRST_BASE, GoalRow};
-use crate::lanes::transpose::{Matrix, transpose_by};
+use crate::lanes::transpose::{Matrix, transpose_low_rows, transpose_to_low_rows};
 
 /// Scratch memory of one thread.
 pub struct Stepper {
@@ -39,6 +39,8 @@ pub struct Stepper {
     /// The legal actions and the role of the initial state.
     initial_legal: Vec<u64>,
     initial_role: i8,
+    /// Whether some match has ended and waits for a reset.
+    pub(super) has_over: bool,
 }
 
 impl Stepper {
@@ -58,6 +60,7 @@ impl Stepper {
             open: vec![Vec::new(); n_phases],
             initial_legal: vec![0; program.n_legal_words()],
             initial_role: 0,
+            has_over: false,
             program: Arc::clone(program),
         };
         stepper.look_at_initial();
@@ -85,29 +88,32 @@ impl Stepper {
         let is_marked = |env: &u32| marked.is_none_or(|marked| marked[*env as usize]);
         let places: Vec<u32> = (0..envs.len() as u32).filter(is_marked).collect();
         for places in places.chunks(64) {
-            let (stepper, fate) = (self, Fate::all_start(places.len()));
+            let fate = Fate::all_start(places.len());
             for &env in places {
                 (envs.steps[env as usize], envs.over[env as usize]) = (0, false);
                 envs.roles[env as usize] = self.initial_role;
             }
-            dispatch!(self.cpu, start(stepper: &Stepper, envs: &mut Envs<'_>, places: &[u32], fate: Fate) -> ());
+            write_states(self, None, envs, places, fate);
+            write_legal(self, None, envs, places, fate);
         }
+        let program = &*self.program;
+        dispatch!(self.cpu, show(program: &BatchProgram, envs: &mut Envs<'_>) -> ());
     }
 
     /// Reads the arrays of environments whose states have just been set. Terminal states wait for a reset. Returns the
     /// first environment in which several roles have a choice, although roles are said to move in turn.
     pub fn observe(&mut self, envs: &mut Envs<'_>) -> Option<usize> {
         envs.over.fill(false);
+        envs.steps.fill(0);
         envs.rewards.fill(0.0);
         envs.terminated.fill(false);
         envs.truncated.fill(false);
+        self.has_over = false;
         let stepper = self;
-        let conflict = dispatch!(
+        dispatch!(
             stepper.cpu,
             observe(stepper: &mut Stepper, envs: &mut Envs<'_>) -> Option<usize>
-        );
-        envs.steps.fill(0);
-        conflict
+        )
     }
 
     /// Makes a step in each environment. `actions` has one entry per seat; -1 stands for the only legal action. Actions
@@ -118,6 +124,7 @@ impl Stepper {
         envs.rewards.fill(0.0);
         envs.terminated.fill(false);
         envs.truncated.fill(false);
+        self.has_over = envs.over.contains(&true);
         let draw = Draw::new(!self.program.options.seed, n_draws);
         let stepper = self;
         dispatch!(
@@ -220,17 +227,22 @@ impl Stepper {
         };
         let n_roles = goals.roles.len();
         for (role, rows) in goals.roles.iter().enumerate() {
-            for lane in bits(lanes) {
-                let holds =
-                    |goal: &&GoalRow| words[goal.row as usize * n_words + block] >> lane & 1 == 1;
-                let mut on = rows.iter().filter(holds);
-                let goal = match (on.next(), on.next()) {
-                    (Some(only), None) => only.value,
-                    _ => None,
-                };
-                let goal = goal.map_or(NO_GOAL, |goal| goal.value() as usize);
-                let to = places[lane] as usize * n_roles + role;
-                envs.rewards[to] = program.options.rewards[goal];
+            let on = |goal: &GoalRow| words[goal.row as usize * n_words + block] & lanes;
+            let (mut one, mut several) = (0, 0);
+            for goal in rows {
+                several |= one & on(goal);
+                one |= on(goal);
+            }
+            let mut pay = |lanes: u64, goal: usize| {
+                for lane in bits(lanes) {
+                    let to = places[lane] as usize * n_roles + role;
+                    envs.rewards[to] = program.options.rewards[goal];
+                }
+            };
+            pay(lanes & (several | !one), NO_GOAL);
+            for goal in rows {
+                let value = goal.value.map_or(NO_GOAL, |goal| goal.value() as usize);
+                pay(on(goal) & !several, value);
             }
         }
     }
@@ -272,17 +284,6 @@ impl Fate {
 /// # Safety
 /// The CPU supports the level.
 #[inline(always)]
-unsafe fn start<L: Level>(stepper: &Stepper, envs: &mut Envs<'_>, places: &[u32], fate: Fate) {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        write_states::<L>(stepper, None, envs, places, fate);
-        write_legal::<L>(stepper, None, envs, places, fate);
-    }
-}
-
-/// # Safety
-/// The CPU supports the level.
-#[inline(always)]
 unsafe fn observe<L: Level>(stepper: &mut Stepper, envs: &mut Envs<'_>) -> Option<usize> {
     let program = Arc::clone(&stepper.program);
     stepper.sort(&program, envs);
@@ -291,11 +292,12 @@ unsafe fn observe<L: Level>(stepper: &mut Stepper, envs: &mut Envs<'_>) -> Optio
     for phase in 0..program.phases.len() {
         for batch in order[stepper.of_phase(phase)].chunks(stepper.bench.n_words * 64) {
             load(&program, &mut stepper.bench, envs.states, batch);
-            // SAFETY: guaranteed by the caller.
-            unsafe { arrive::<L>(stepper, &program, envs, phase, batch, None, &mut conflict) };
+            arrive(stepper, &program, envs, phase, batch, None, &mut conflict);
         }
     }
     stepper.order = order;
+    // SAFETY: guaranteed by the caller.
+    unsafe { show::<L>(&program, envs) };
     conflict
 }
 
@@ -310,6 +312,7 @@ unsafe fn step<L: Level>(
 ) -> Option<usize> {
     let program = Arc::clone(&stepper.program);
     let lanes = &program.program;
+    advance_clocks(envs, stepper.has_over);
     stepper.sort(&program, envs);
     let order = std::mem::take(&mut stepper.order);
     let mut conflict = None;
@@ -321,22 +324,21 @@ unsafe fn step<L: Level>(
             stepper.bench.run(lanes, &phase.next);
             stepper.bench.step(phase);
             let next = (idx + 1) % lanes.phases.len();
-            // SAFETY: guaranteed by the caller.
-            unsafe {
-                arrive::<L>(
-                    stepper,
-                    &program,
-                    envs,
-                    next,
-                    batch,
-                    Some(&fouls),
-                    &mut conflict,
-                );
-            }
+            arrive(
+                stepper,
+                &program,
+                envs,
+                next,
+                batch,
+                Some(&fouls),
+                &mut conflict,
+            );
         }
     }
     stepper.order = order;
     stepper.settle(&program, envs);
+    // SAFETY: guaranteed by the caller.
+    unsafe { show::<L>(&program, envs) };
     conflict
 }
 
@@ -352,7 +354,7 @@ fn load(program: &BatchProgram, bench: &mut Workbench, states: &[u64], batch: &[
             for (word, &env) in matrix.0.iter_mut().zip(places) {
                 *word = states[env as usize * n + base_word.word];
             }
-            transpose_by(lanes.options.simd, &mut matrix);
+            transpose_to_low_rows(lanes.options.simd, &mut matrix, base_word.n_low_bits());
             let rows = rows[base_word.first * n_words..].chunks_exact_mut(n_words);
             for (row, &bit) in rows.zip(&base_word.bits) {
                 row[block] = matrix.0[bit as usize % 64];
@@ -361,12 +363,35 @@ fn load(program: &BatchProgram, bench: &mut Workbench, states: &[u64], batch: &[
     }
 }
 
-/// Reads the states that the lanes have arrived at, by a step or because they were set.
+/// Counts a step in all matches that are not over.
+#[inline(always)]
+fn advance_clocks(envs: &mut Envs<'_>, has_over: bool) {
+    match has_over {
+        false => envs.steps.iter_mut().for_each(|n| *n = n.saturating_add(1)),
+        true => {
+            let all = envs.steps.iter_mut().zip(&*envs.over);
+            all.for_each(|(n, &over)| *n = n.saturating_add(u32::from(!over)));
+        }
+    }
+}
+
+/// Writes the observations and the masks of all environments.
 ///
 /// # Safety
 /// The CPU supports the level.
 #[inline(always)]
-unsafe fn arrive<L: Level>(
+unsafe fn show<L: Level>(program: &BatchProgram, envs: &mut Envs<'_>) {
+    let (n_words, n_mask_words) = (program.n_state_words(), program.n_mask_words);
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        spread_rows::<L>(envs.states, n_words, program.n_fluents, envs.observation);
+        spread_rows::<L>(envs.legal, n_mask_words, program.n_actions, envs.mask);
+    }
+}
+
+/// Reads the states that the lanes have arrived at, by a step or because they were set.
+#[inline(always)]
+fn arrive(
     stepper: &mut Stepper,
     program: &BatchProgram,
     envs: &mut Envs<'_>,
@@ -384,7 +409,8 @@ unsafe fn arrive<L: Level>(
     let is_apart = program.program.phases[phase].goals.side.is_some() && !every_step;
     for (block, places) in batch.chunks(64).enumerate() {
         let foul = fouls.map_or(0, |fouls| fouls[block]);
-        let mut fate = Fate::new(program, envs, places, &seats, block, foul);
+        let has_over = stepper.has_over;
+        let mut fate = Fate::new(program, envs, places, &seats, (block, foul), has_over);
         if !is_step {
             fate.reset = 0;
         }
@@ -406,11 +432,8 @@ unsafe fn arrive<L: Level>(
             false => stepper.reward(program, envs, phase, block, places, rewarded),
         }
         let at = Some((phase, block, &seats));
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            write_states::<L>(stepper, at, envs, places, fate);
-            write_legal::<L>(stepper, at, envs, places, fate);
-        }
+        write_states(stepper, at, envs, places, fate);
+        write_legal(stepper, at, envs, places, fate);
         write_roles(stepper, envs, places, &seats, block, fate);
     }
 }
@@ -418,21 +441,12 @@ unsafe fn arrive<L: Level>(
 /// Where the lanes of a block are: its phase, its number, and who can act; `None` if all matches start.
 type At<'a> = Option<(usize, usize, &'a Seats)>;
 
-/// Writes the states of a block, and the observations.
-///
-/// # Safety
-/// The CPU supports the level.
+/// Writes the states of a block.
 #[inline(always)]
-unsafe fn write_states<L: Level>(
-    stepper: &Stepper,
-    at: At<'_>,
-    envs: &mut Envs<'_>,
-    places: &[u32],
-    fate: Fate,
-) {
+fn write_states(stepper: &Stepper, at: At<'_>, envs: &mut Envs<'_>, places: &[u32], fate: Fate) {
     let program = &*stepper.program;
     let (lanes, n_words) = (&program.program, stepper.bench.n_words);
-    let (n, n_fluents) = (lanes.n_state_words, program.n_fluents);
+    let n = lanes.n_state_words;
     let mut base_words = lanes.base_words.iter().peekable();
     let mut matrix = Matrix([0; 64]);
     for word in 0..n {
@@ -444,7 +458,7 @@ unsafe fn write_states<L: Level>(
                 for (row, &bit) in rows.zip(&base_word.bits) {
                     matrix.0[bit as usize % 64] = row[block];
                 }
-                transpose_by(lanes.options.simd, &mut matrix);
+                transpose_low_rows(lanes.options.simd, &mut matrix, base_word.n_low_bits());
             }
             let fixed = lanes.phases[phase].fixed[word];
             matrix.0.iter_mut().for_each(|word| *word |= fixed);
@@ -460,15 +474,6 @@ unsafe fn write_states<L: Level>(
         }
         for (&state, &env) in matrix.0.iter().zip(places) {
             envs.states[env as usize * n + word] = state;
-        }
-        if envs.observation.is_empty() {
-            continue;
-        }
-        let n_bytes = (n_fluents - word * 64).min(64);
-        for (&state, &env) in matrix.0.iter().zip(places) {
-            let first = env as usize * n_fluents + word * 64;
-            // SAFETY: guaranteed by the caller.
-            unsafe { L::spread(state, &mut envs.observation[first..first + n_bytes]) };
         }
     }
 }
@@ -489,25 +494,16 @@ fn legal_words(
         let acting = seats.acting[row.role as usize][block];
         matrix.0[row.bit as usize % 64] |= words[row.row as usize * n_words + block] & acting;
     }
-    transpose_by(program.program.options.simd, &mut matrix);
+    let n_bits = (program.n_actions - idx % program.n_mask_words * 64).min(64);
+    transpose_low_rows(program.program.options.simd, &mut matrix, n_bits);
     matrix
 }
 
-/// Writes the legal actions of a block, and the masks.
-///
-/// # Safety
-/// The CPU supports the level.
+/// Writes the legal actions of a block.
 #[inline(always)]
-unsafe fn write_legal<L: Level>(
-    stepper: &Stepper,
-    at: At<'_>,
-    envs: &mut Envs<'_>,
-    places: &[u32],
-    fate: Fate,
-) {
+fn write_legal(stepper: &Stepper, at: At<'_>, envs: &mut Envs<'_>, places: &[u32], fate: Fate) {
     let program = &*stepper.program;
-    let (n_legal, n_mask_words) = (program.n_legal_words(), program.n_mask_words);
-    let (n_seats, n_actions) = (program.n_seats(), program.n_actions);
+    let n_legal = program.n_legal_words();
     for idx in 0..n_legal {
         let mut matrix = match at {
             Some((phase, block, seats)) => {
@@ -525,16 +521,6 @@ unsafe fn write_legal<L: Level>(
         for (&legal, &env) in matrix.0.iter().zip(places) {
             envs.legal[env as usize * n_legal + idx] = legal;
         }
-        let (seat, word) = (idx / n_mask_words, idx % n_mask_words);
-        let n_bytes = n_actions.saturating_sub(word * 64).min(64);
-        if envs.mask.is_empty() || n_bytes == 0 {
-            continue;
-        }
-        for (&legal, &env) in matrix.0.iter().zip(places) {
-            let first = (env as usize * n_seats + seat) * n_actions + word * 64;
-            // SAFETY: guaranteed by the caller.
-            unsafe { L::spread(legal, &mut envs.mask[first..first + n_bytes]) };
-        }
     }
 }
 
@@ -549,8 +535,15 @@ fn write_roles(
     fate: Fate,
 ) {
     let in_turn = stepper.program.options.in_turn;
-    for (lane, &env) in places.iter().enumerate() {
-        envs.roles[env as usize] = seats.role(in_turn, block, lane);
+    match seats.common_role(in_turn, block) {
+        Some(role) => places
+            .iter()
+            .for_each(|&env| envs.roles[env as usize] = role),
+        None => {
+            for (lane, &env) in places.iter().enumerate() {
+                envs.roles[env as usize] = seats.role(in_turn, block, lane);
+            }
+        }
     }
     for lane in bits(fate.ended & !fate.reset) {
         envs.over[places[lane] as usize] = true;
