@@ -102,7 +102,11 @@ pub(crate) async fn open(State(service): Shared, Sent(sent): Sent<Opened>) -> An
         };
         let mut machine = entry.game.machine();
         let playing: Vec<usize> = match entry.summary.is_hidden {
-            true => entry.game.playing_roles().map(|role| role.idx()).collect(),
+            true => entry
+                .game
+                .playing_roles()
+                .map(agon_engine::RoleId::idx)
+                .collect(),
             false => Vec::new(),
         };
         let mut seen = |step: usize| {

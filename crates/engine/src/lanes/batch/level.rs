@@ -305,7 +305,7 @@ mod tests {
         let words: &[u64] = &words;
         for (cpu, n_bits) in all()
             .into_iter()
-            .flat_map(|cpu| (0..=192).map(move |n| (cpu, n)))
+            .flat_map(|cpu| (0..=192_usize).map(move |n| (cpu, n)))
         {
             let n_words = n_bits.div_ceil(64).max(1);
             let n_rows = words.len() / n_words;
