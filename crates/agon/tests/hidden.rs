@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agon_arena::{About, MatchRecord, Referee, Seat, Settings, replay};
 use agon_engine::Game;
+use agon_engine::network::Network;
 use agon_player::{Budget, GamePlayer};
 use agon_protocol::PerceptForm;
 use agon_search::Preset;
@@ -85,6 +86,9 @@ fn play(
     Referee::play(game, seats.collect(), &settings, &mut |_| {})
 }
 
+/// Networks with more gates make a game large.
+const LARGE_GATES: usize = 1_000;
+
 #[test]
 fn the_player_makes_legal_moves_by_what_it_sees() {
     for (name, sheet) in sheets() {
@@ -97,7 +101,16 @@ fn the_player_makes_legal_moves_by_what_it_sees() {
         }
         let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
         let game = Arc::new(game);
-        for preset in ["random", "mc", "oos"] {
+        // A belief of a large game takes minutes in a build for tests.
+        let n_gates = game.grounded().map_or(usize::MAX, |grounded| {
+            let networks = grounded.optimized().networks.iter();
+            networks.map(Network::n_gates).sum()
+        });
+        let presets = match n_gates <= LARGE_GATES {
+            true => &["random", "mc", "oos"][..],
+            false => &["random", "mc"],
+        };
+        for &preset in presets {
             for form in [PerceptForm::Short, PerceptForm::Turn] {
                 let record = play(&game, (preset, 8), form, 1);
                 let details = record.agon.as_ref().expect("it is ours");
