@@ -8,7 +8,7 @@
 //!
 //! Roles keep their order, which is part of the rules. Limits: names of goals are numbers; a game with very many alike fluents gets no labels.
 
-use agon_ground::{AtomId, GroundProgram, TermView, Truth};
+use agon_ground::{AtomId, GoalValue, GroundProgram, TermView, Truth};
 
 use crate::game::Game;
 
@@ -41,7 +41,8 @@ fn key_of_program(program: &GroundProgram) -> u64 {
     let sum = own
         .iter()
         .fold(0_u64, |sum, &own| sum.wrapping_add(mix(own)));
-    mix(sum ^ colours.n_own as u64)
+    // Refinement may end before what goals are worth has reached the fluents.
+    mix(sum ^ colours.n_own as u64 ^ mix(colours.of_ends()))
 }
 
 /// Labels of all fluents and moves, each its own; `None` if there are too many alike.
@@ -103,6 +104,23 @@ impl<'a> Colours<'a> {
         own.len()
     }
 
+    /// What the match ends by, and what the ends are worth.
+    fn of_ends(&self) -> u64 {
+        let colour = |truth: Truth| match truth {
+            Truth::Never => 11,
+            Truth::Always => 12,
+            Truth::Atom(atom) => self.all[atom.0 as usize],
+        };
+        let mut sum = mix(colour(self.program.terminal));
+        for (role, of_role) in self.program.roles.iter().enumerate() {
+            for goal in &of_role.goals {
+                let kind = goal_kind(self.program, role, goal);
+                sum = sum.wrapping_add(mix(colour(goal.holds) ^ mix(kind)));
+            }
+        }
+        sum
+    }
+
     fn refine(&mut self) {
         let (mut n, mut n_still) = (self.n_different(), 0);
         for _ in 0..MOST_ROUNDS {
@@ -146,17 +164,13 @@ impl<'a> Colours<'a> {
         }
         tie(None, program.terminal, 200);
         for (role, of_role) in program.roles.iter().enumerate() {
-            let kind = 10_000 * (role as u64 + 1);
+            let kind = role_kind(role);
             of_role
                 .moves
                 .iter()
                 .for_each(|mv| tie(Some(mv.does), mv.legal, kind));
             for goal in &of_role.goals {
-                let value = match program.terms.view(goal.value) {
-                    TermView::Constant(name) => program.symbols.name(name).parse().unwrap_or(999),
-                    TermView::Compound(..) => 999,
-                };
-                tie(None, goal.holds, kind + 2 + 2 * value);
+                tie(None, goal.holds, goal_kind(program, role, goal));
             }
         }
         for head in program.derived() {
@@ -200,6 +214,20 @@ impl<'a> Colours<'a> {
             moves: program.roles.iter().map(of_role).collect(),
         }
     }
+}
+
+/// The number of the kind of a goal, by its role and value.
+fn goal_kind(program: &GroundProgram, role: usize, goal: &GoalValue) -> u64 {
+    let value = match program.terms.view(goal.value) {
+        TermView::Constant(name) => program.symbols.name(name).parse().unwrap_or(999),
+        TermView::Compound(..) => 999,
+    };
+    role_kind(role) + 2 + 2 * value
+}
+
+/// The number of the kind of legal moves of a role.
+fn role_kind(role: usize) -> u64 {
+    10_000 * (role as u64 + 1)
 }
 
 fn mix(mut x: u64) -> u64 {

@@ -85,6 +85,7 @@ pub(super) struct BaseWord {
 
 impl BaseWord {
     /// Number of low bits of the word that have all of these among them.
+    #[cfg(feature = "batch")]
     pub(super) fn n_low_bits(&self) -> usize {
         // They are in order.
         self.bits.last().map_or(0, |&bit| bit as usize + 1)

@@ -66,6 +66,7 @@ pub(super) fn transpose_by(simd: Simd, words: &mut Matrix) {
 }
 
 /// Transposes a matrix whose rows from `n_rows` on are zero.
+#[cfg(feature = "batch")]
 pub(super) fn transpose_low_rows(simd: Simd, words: &mut Matrix, n_rows: usize) {
     #[cfg(target_arch = "x86_64")]
     if simd == Simd::Avx2 {
@@ -78,6 +79,7 @@ pub(super) fn transpose_low_rows(simd: Simd, words: &mut Matrix, n_rows: usize) 
 }
 
 /// Transposes a matrix if only the first `n_rows` rows of the result are needed; the others are undefined.
+#[cfg(feature = "batch")]
 pub(super) fn transpose_to_low_rows(simd: Simd, words: &mut Matrix, n_rows: usize) {
     #[cfg(target_arch = "x86_64")]
     if simd == Simd::Avx2 {
@@ -89,6 +91,7 @@ pub(super) fn transpose_to_low_rows(simd: Simd, words: &mut Matrix, n_rows: usiz
     transpose_by(simd, words);
 }
 
+#[cfg(feature = "batch")]
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn low_rows_avx2(words: &mut Matrix, n_rows: usize) {
@@ -116,6 +119,7 @@ fn low_rows_avx2(words: &mut Matrix, n_rows: usize) {
     }
 }
 
+#[cfg(feature = "batch")]
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn to_low_rows_avx2(words: &mut Matrix, n_rows: usize) {
@@ -154,6 +158,7 @@ fn vectors(words: &mut Matrix) -> &mut [__m256i; 16] {
 }
 
 /// Transposes the matrices of 16×16 bits that stand side by side in 16 rows.
+#[cfg(feature = "batch")]
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn turn_16(mut rows: [__m256i; 4]) -> [__m256i; 4] {
@@ -164,6 +169,7 @@ fn turn_16(mut rows: [__m256i; 4]) -> [__m256i; 4] {
 }
 
 /// Transposes the matrices of 32×32 bits that stand side by side in 32 rows.
+#[cfg(feature = "batch")]
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn turn_32(mut rows: [__m256i; 8]) -> [__m256i; 8] {
