@@ -87,7 +87,7 @@ fn play(
 }
 
 /// Networks with more gates make a game large.
-const LARGE_GATES: usize = 1_000;
+const LARGE_GATES: usize = 200;
 
 #[test]
 fn the_player_makes_legal_moves_by_what_it_sees() {
