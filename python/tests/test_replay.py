@@ -26,7 +26,8 @@ def spaced(text):
 
 def record(game, states, moves):
     """A match record as other managers write it."""
-    goals = [states[-1].goals[role] for role in game.roles]
+    # Chance has no goal, and 0 in records.
+    goals = [0 if role == game.random_role else states[-1].goals[role] for role in game.roles]
     is_over = states[-1].is_terminal
     return {
         "matchId": "python",
