@@ -155,6 +155,8 @@ struct Coordinator<'a> {
     store: &'a mut Store,
     ledger: Ledger<'a>,
     place: u64,
+    /// The place when the queue was last checked.
+    place_at_check: u64,
     has_ended: Vec<bool>,
     n_wrong: HashMap<String, u32>,
     given_up: BTreeSet<String>,
@@ -209,6 +211,7 @@ impl<'a> Coordinator<'a> {
             store,
             ledger,
             place,
+            place_at_check: 0,
             n_wrong: HashMap::new(),
             given_up: BTreeSet::new(),
             n_wrong_of_worker: HashMap::new(),
@@ -310,12 +313,17 @@ impl<'a> Coordinator<'a> {
         if state.is_some_and(|(state, _)| state.is_cancelled) {
             return Ok(false);
         }
-        self.check_queue().await?;
+        let has_stalled = std::mem::replace(&mut self.place_at_check, self.place) == self.place;
+        if self.check_queue().await? && has_stalled {
+            // A server that was killed forgets its consumer, and reading from none gives neither results nor errors.
+            *consumer = self.queue.results(&self.results, self.place).await?;
+        }
         Ok(true)
     }
 
-    /// Queues matches that are neither queued nor played: after a loss of data on the server, for example.
-    async fn check_queue(&mut self) -> Result<(), ClusterError> {
+    /// Queues matches that are neither queued nor played: after a loss of data on the server, for example. Whether there are results
+    /// that were not read yet.
+    async fn check_queue(&mut self) -> Result<bool, ClusterError> {
         let fail = |error: &dyn ToString| ClusterError::server("looking at a stream", error);
         // Jobs are counted first. What left the queue before that has its result in the stream.
         let n_jobs = self
@@ -337,7 +345,7 @@ impl<'a> Coordinator<'a> {
             self.publish_missing().await?;
             self.announce(false).await?;
         }
-        Ok(())
+        Ok(self.place < last)
     }
 
     /// Whether all matches that can have a result have one.

@@ -281,6 +281,11 @@ impl Scene {
         self.kinds[mark.kind].role
     }
 
+    /// The number that a mark is, if it is one.
+    pub(crate) fn count(&self, mark: Mark) -> Option<u32> {
+        self.kinds[mark.kind].content.parse().ok()
+    }
+
     /// The cells that the arguments of a move name, in order.
     pub(crate) fn named_cells(&self, layout: &Layout, mv: &Term) -> Vec<usize> {
         let mut leaves = Vec::new();

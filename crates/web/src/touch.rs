@@ -140,6 +140,12 @@ impl Eye<'_> {
         choosers.next().is_none().then_some(only)
     }
 
+    /// Whether everything that changes is a number of things, and no piece.
+    fn counts_things(&self, effect: &Effect) -> bool {
+        let mut marks = effect.left.iter().chain(&effect.arrived);
+        marks.all(|mark| self.scene.count(*mark).is_some())
+    }
+
     /// The cells of a move by its name alone, which tells nothing about the state.
     pub(crate) fn named_touch(&self, role: RoleId, mv: MoveId) -> Touch {
         let cells = self.named(role, mv);
@@ -184,7 +190,7 @@ impl Eye<'_> {
                 )
             };
             let (from, to) = match rides.iter().max_by_key(key) {
-                _ if sown(effect).is_some() => (None, sown(effect)),
+                _ if self.counts_things(effect) && sown(effect).is_some() => (None, sown(effect)),
                 Some((from, to)) => (Some(from.cell), Some(to.cell)),
                 None => self.without_ride(role, effect),
             };
