@@ -143,7 +143,7 @@ def finished(args):
             key = (match["game"], match["level"], match["model"])
         except (ValueError, LookupError, TypeError):
             if line.strip():
-                print(f"{args.out}:{number}: this line is no match; it is taken out", file=sys.stderr)
+                print(f"{args.out}:{number}: this line is not a match record and was removed", file=sys.stderr)
             continue
         good.append(line + "\n")
         if key == (args.game, args.level, args.model):

@@ -32,8 +32,8 @@ pub enum ClusterError {
         /// The answer.
         reason: String,
     },
-    /// There is no tournament of this name on the queue.
-    #[error("there is no tournament `{0}` on the queue; `agon queue list` shows them all")]
+    /// The queue has no tournament of this name.
+    #[error("the queue has no tournament `{0}`; `agon queue list` shows all")]
     Unknown(String),
     /// A name cannot be used in subjects.
     #[error("`{0}` is not a name; use up to 64 letters, digits, - and _")]

@@ -81,7 +81,7 @@ pub struct Work {
 pub enum Event {
     /// The server is there.
     Connected,
-    /// There is no tournament to work for.
+    /// No tournament has work.
     Idle,
     /// It plays for this tournament now.
     Working(String),
