@@ -139,7 +139,7 @@ def harness():
         with open(out, "a") as file:
             file.write('{"match": 1, "ga')  # a run that was killed while it wrote
         done, results = run("--n", "3")
-        assert done.returncode == 0 and "taken out" in done.stderr, done.stderr
+        assert done.returncode == 0 and "was removed" in done.stderr, done.stderr
         assert [result["match"] for result in results] == [0, 1, 2], results
         assert sum(result["faults"] for result in results) > 0, "nonsense is counted"
         assert all(0 <= result["score"] <= 1 for result in results)
