@@ -1,6 +1,6 @@
 //! What is sent: jobs, results, the state of tournaments, reports of workers. All of it is JSON; large results are compressed.
 //!
-//! **Invariant:** nothing that is read takes more memory than [`MOST_BYTES`], whoever sent it.
+//! **Invariant:** nothing that is read takes more memory than [`MOST_BYTES`], from any sender.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

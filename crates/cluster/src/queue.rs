@@ -300,7 +300,7 @@ impl Queue {
             .collect())
     }
 
-    /// Changes the state of a tournament, whoever else changes it at the same time.
+    /// Changes the state of a tournament, also if others change it at the same time.
     pub(crate) async fn change_state(
         &self,
         tournament: &Name,

@@ -180,12 +180,12 @@ impl<'a> Meter<'a> {
         self.playouts += 1;
     }
 
-    /// So many random games were finished.
+    /// This number of random games was finished.
     pub(crate) fn count_playouts(&mut self, n: u64) {
         self.playouts += n;
     }
 
-    /// So many states were stepped through.
+    /// This number of states was stepped through.
     pub(crate) fn count_transitions(&mut self, n: u64) {
         self.transitions += n;
     }

@@ -95,7 +95,7 @@ impl Value for bool {
 pub enum Count {
     /// As many as suit the case.
     Auto,
-    /// So many.
+    /// A number.
     Exactly(u32),
 }
 

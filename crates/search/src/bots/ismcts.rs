@@ -38,7 +38,7 @@ pub(crate) enum Sight {
     All,
 }
 
-/// Simulations before batches begin, and one more leaf for each of so many.
+/// Simulations before batches begin, and simulations for each further leaf of a batch.
 const SIMULATIONS_PER_LEAF: u64 = 4;
 const MOST_LEAVES: u64 = 256;
 /// Histories that `hyperplay` searches, and simulations that each should get.

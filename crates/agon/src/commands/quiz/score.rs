@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(first) = seen.insert(id, *number).filter(|_| !id.is_empty()) {
             bail!("{place}: `{id}` is answered a second time; the first is on line {first}");
         }
-        // Whoever answers does not grade itself: the key counts more than the line.
+        // Nobody grades their own answers: the key counts more than the line.
         let task = match &args.key {
             Some(path) => key
                 .get(id)
