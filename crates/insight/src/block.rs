@@ -63,7 +63,7 @@ pub struct OtherMove {
     /// Whose move it is.
     pub role: RoleId,
     /// The move.
-    pub of: MoveId,
+    pub mv: MoveId,
     /// The states in which it is legal.
     pub may: u64,
     /// The states in which it is the only legal move.
@@ -221,7 +221,7 @@ impl BlockEvaluator {
         for other in others {
             let leaves = &self.circuit.others[other.role.idx()];
             let Some(&leaf) = leaves
-                .get(other.of.0 as usize)
+                .get(other.mv.0 as usize)
                 .filter(|&&leaf| leaf != NONE)
             else {
                 continue;

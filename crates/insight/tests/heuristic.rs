@@ -328,7 +328,7 @@ fn a_block_gives_the_values_of_its_states() {
             let others: Vec<OtherMove> = others
                 .map(|(role, mv)| OtherMove {
                     role,
-                    of: MoveId(mv),
+                    mv: MoveId(mv),
                     may: bits(&|at| is_legal(role, MoveId(mv), at)),
                     must: bits(&|at| is_only(role, MoveId(mv), at)),
                 })

@@ -135,7 +135,7 @@ impl RulesPolicy {
                 let must = 0;
                 self.others.push(OtherMove {
                     role,
-                    of: mv,
+                    mv,
                     may,
                     must,
                 });
