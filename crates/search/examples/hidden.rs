@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use agon_engine::{Game, Goal, RoleId};
-use agon_search::bots::{OosBot, belief_by_name};
-use agon_search::{BeliefBot, Limits, Params, exploitability, play_belief_match};
+use agon_search::bots::OosBot;
+use agon_search::{BeliefBot, Limits, Params, Preset, exploitability, play_belief_match};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -24,7 +24,6 @@ fn matches(game: &Arc<Game>, args: &[String]) {
     let names: Vec<&str> = args[0].split(',').collect();
     let n: u64 = args[1].parse().expect("a number of matches");
     let playouts: u64 = args[2].parse().expect("a number of playouts");
-    let params = Params::default();
     let mut sums = vec![0.0; game.n_roles()];
     let mut wins = vec![0; game.n_roles()];
     let mut n_steps = 0;
@@ -35,13 +34,11 @@ fn matches(game: &Arc<Game>, args: &[String]) {
         let mut bots: Vec<Option<Box<dyn BeliefBot>>> = RoleId::all(game.n_roles())
             .map(|role| match game.random_role() == Some(role) {
                 true => None,
-                false => belief_by_name(
-                    names.next().expect("a bot per role"),
-                    game,
-                    role,
-                    &params,
-                    seed * 7 + u64::from(role.0),
-                ),
+                false => {
+                    let name = names.next().expect("a bot per role");
+                    let preset = Preset::parse(name).expect("a preset");
+                    Some(preset.belief_bot(game, role, seed * 7 + u64::from(role.0)))
+                }
             })
             .collect();
         let mut ask = |bot: &mut dyn BeliefBot| {

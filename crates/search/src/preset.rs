@@ -16,7 +16,7 @@ use crate::bot::Bot;
 use crate::bots;
 use crate::model::{Model, ModelError, shipped_model};
 use crate::params::{NetworkUse, ParamError, Params};
-use crate::preset_list::{AUTO, CANDIDATES, PRESETS};
+use crate::preset_list::{AUTO, CANDIDATES, INFO_SETS, PRESETS};
 use crate::uct::UctBot;
 
 /// A named bot with values for its parameters.
@@ -215,8 +215,21 @@ impl Preset {
     /// role does and sees.
     #[must_use]
     pub fn belief_bot(&self, game: &Arc<Game>, role: RoleId, seed: u64) -> Box<dyn BeliefBot> {
-        let bot = bots::belief_by_name(self.belief_name(), game, role, &self.params, seed);
+        let bot = bots::belief_by_name(self.belief_name(), game, role, &self.belief_params(), seed);
         bot.expect("a preset names a bot")
+    }
+
+    /// Its parameters in games with hidden information: where a bot is chosen by the game, its information sets are explored as by the
+    /// preset made for them, unless it is set by hand.
+    fn belief_params(&self) -> Params {
+        let mut params = self.params.clone();
+        let is_set = |(key, _): &(String, String)| key == "exploration";
+        if self.belief_name() == "ii-agon" && !self.overrides.iter().any(is_set) {
+            for (key, value) in INFO_SETS {
+                params.set(key, value).expect("it is a parameter");
+            }
+        }
+        params
     }
 
     /// A bot of this kind. In games with hidden information, and for presets made for them, it makes use of nothing but what its
@@ -225,7 +238,7 @@ impl Preset {
     pub fn bot(&self, game: &Arc<Game>, seed: u64) -> Box<dyn Bot> {
         if game.is_gdl2() || self.is_for_hidden_information() {
             let name = self.belief_name();
-            return Box::new(bots::OpenBot::new(game, name, &self.params, seed));
+            return Box::new(bots::OpenBot::new(game, name, &self.belief_params(), seed));
         }
         if self.bot == AUTO {
             return Box::new(AutoBot::new(game, self.candidates(), seed));

@@ -30,7 +30,7 @@ const GREEDY: (&str, &str) = ("mast_choice", "greedy");
 const FORGETS: (&str, &str) = ("mast_decay", "0.2");
 const K_1000: (&str, &str) = ("rave_k", "1000");
 /// Exploration of information sets: 0.7 on goals of 0 to 1 in the paper.
-const INFO_SETS: &[(&str, &str)] = &[("exploration", "70")];
+pub(crate) const INFO_SETS: &[(&str, &str)] = &[("exploration", "70")];
 /// In the tree the worst move of a state counts 0 and the best one 100, which is the plainest reading of the paper.
 const SPREAD: (&str, &str) = ("heuristic_tree", "range");
 const BY_RULES: [(&str, &str); 3] = [

@@ -9,6 +9,9 @@
 //! - In `hyperplay` every role sees everything (determinisation): each of the drawn histories has a tree of its own, and
 //!   the move with the highest mean over all of them is made. Knowledge is worth nothing to it.
 //!
+//! In `ismcts` the other roles do not choose in their trees in a share of the simulations, but make any legal move: the probability
+//! that they play without a plan, given what they have done (`belief::opponents`).
+//!
 //! Once there are many simulations, they are made in batches whose random games run in the lanes.
 //!
 //! - Cowling, Powley and Whitehouse 2012, Information Set Monte Carlo Tree Search (MO-ISMCTS)
@@ -20,7 +23,7 @@ use agon_engine::{MoveId, PerceptId, RoleId, State};
 
 use crate::belief::{
     Belief, BeliefAccount, BeliefSizes, Choice, Exploration, HistoryId, InfoEdge, InfoTree,
-    Informed, LEAST_IN_LANES, Rollouts, Seat, ViewKey, World,
+    Informed, LEAST_IN_LANES, Opponents, Rollouts, Seat, ViewKey, World,
 };
 use crate::belief_bot::BeliefBot;
 use crate::decision::Decision;
@@ -45,6 +48,10 @@ const MOST_LEAVES: u64 = 256;
 const MOST_WORLDS: usize = 64;
 const SIMULATIONS_PER_WORLD: u64 = 200;
 const LEAST_WORLDS: usize = 8;
+/// Of the limits of a move, one part in this many goes into what the others could have done before, and at most this number of
+/// simulations.
+const PARTS_OF_PAST: u32 = 8;
+const MOST_OF_PAST: u64 = 8000;
 
 /// The bot of both kinds.
 pub struct InfoSetBot {
@@ -56,6 +63,10 @@ pub struct InfoSetBot {
     belief: Belief,
     tree: InfoTree,
     distribution: Vec<(MoveId, f64)>,
+    /// Whether the others have a plan; nobody asks where there are none, or where everything is seen.
+    opponents: Option<Opponents>,
+    /// Steps of the match that simulations begin after, if not after all of them.
+    begin_after: Option<usize>,
     // Scratch.
     world: World,
     rollouts: Rollouts,
@@ -83,7 +94,9 @@ impl InfoSetBot {
         let n_roles = game.n_roles();
         let world = World::at(game, seat.start);
         let n_players = RoleId::all(n_roles).filter(|&role| !world.is_chance(role));
-        let is_alone = n_players.count() == 1 && sight == Sight::Own;
+        let n_players = n_players.count();
+        let is_alone = n_players == 1 && sight == Sight::Own;
+        let has_opponents = n_players > 1 && sight == Sight::Own;
         // Parameters are for goals of 0 to 100.
         let exploration = params.exploration / 100.0;
         InfoSetBot {
@@ -98,6 +111,8 @@ impl InfoSetBot {
             belief: Belief::new(seat, BeliefSizes::DEFAULT),
             tree: InfoTree::new(n_roles, (params.memory as usize) << 20),
             distribution: Vec::new(),
+            opponents: has_opponents.then(Opponents::default),
+            begin_after: None,
             world,
             rollouts: Rollouts::new(game, params.most_steps, seed),
             random: Random::new(seed),
@@ -142,7 +157,39 @@ impl InfoSetBot {
 
     fn draw(&mut self) -> Option<(HistoryId, ViewKey)> {
         let leaf = self.belief.draw(&mut self.random)?;
-        Some((leaf, ViewKey::START))
+        let n_steps = self.belief.n_steps();
+        let depth = self.begin_after.unwrap_or(n_steps);
+        let history = self.belief.trie().ancestor(leaf, n_steps, depth);
+        Some((history, ViewKey::START))
+    }
+
+    /// Judges by what the others did whether they have a plan. The trees that are there from the moves before tell what they would
+    /// do with one; the first time they are grown by simulations from the beginning of the match.
+    fn judge_opponents(&mut self, limits: &Limits, meter: &mut Meter<'_>) {
+        let n_steps = self.belief.n_steps();
+        let Some(opponents) = self.opponents.as_mut() else {
+            return;
+        };
+        let Some(begin) = opponents.unjudged(n_steps, &self.belief, &mut self.world) else {
+            return;
+        };
+        if self.tree.len() == 0 {
+            let part = limits.part(PARTS_OF_PAST);
+            let playouts = part.playouts.unwrap_or(u64::MAX).min(MOST_OF_PAST);
+            let part = Limits {
+                playouts: Some(playouts),
+                ..part
+            };
+            let mut own = Meter::start(&part);
+            self.begin_after = Some(begin);
+            self.search(&[], &mut own, &mut Listener::new(&mut |_| {}));
+            self.begin_after = None;
+            meter.count_playouts(own.n_playouts());
+            meter.count_transitions(own.n_transitions());
+        }
+        if let Some(opponents) = &mut self.opponents {
+            opponents.judge(n_steps, &self.belief, &self.tree, &mut self.world);
+        }
     }
 
     /// Whether there is something to find out, and nobody else to reckon with.
@@ -177,6 +224,12 @@ impl InfoSetBot {
         }
         // Step 1. Select, until every role has left its tree.
         let mut is_out = vec![false; self.n_roles];
+        if let Some(opponents) = &self.opponents
+            && self.random.unit() < opponents.planless()
+        {
+            is_out.fill(true);
+            is_out[self.belief.role().idx()] = false;
+        }
         let mut is_end = false;
         while !is_out.iter().all(|&out| out) {
             if self.world.is_over() {
@@ -423,6 +476,7 @@ impl BeliefBot for InfoSetBot {
         if self.sight == Sight::All || self.tree.is_full() {
             self.tree.clear();
         }
+        self.judge_opponents(limits, &mut meter);
         let roots = self.roots(limits);
         let stop = match roots.is_empty() {
             true => StopReason::Done,
@@ -445,5 +499,52 @@ impl BeliefBot for InfoSetBot {
             nodes: self.tree.len(),
             ..self.belief.account()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use agon_engine::Game;
+
+    use super::*;
+
+    /// One role takes a good or a bad lot; the other one sees which, and takes one of two lots that are alike.
+    const LOTS: &str = "(role you) (role other) (lot good) (lot bad) (init first)
+        (<= (legal other ?lot) (true first) (lot ?lot)) (<= (legal other wait) (not (true first)))
+        (<= (legal you wait) (true first)) (<= (legal you ?lot) (not (true first)) (lot ?lot))
+        (<= (next (taken ?lot)) (true first) (does other ?lot)) (<= (next (taken ?lot)) (true (taken ?lot)))
+        (<= (next over) (does you good)) (<= (next over) (does you bad))
+        (<= (sees you ?lot) (does other ?lot)) (<= terminal (true over))
+        (goal you 50) (<= (goal other 100) (true (taken good))) (<= (goal other 0) (not (true (taken good))))";
+
+    /// How probable it seems that the other role has no plan, after it took a lot.
+    fn planless_after(lot: &str) -> f64 {
+        let rules = agon_gdl::check(&agon_gdl::parse(LOTS.as_bytes(), &Default::default()));
+        let rules = Arc::new(rules.unwrap_or_else(|findings| panic!("{findings:?}")));
+        let game = Game::compile(rules, &Default::default(), &|| false).expect("it runs");
+        let game = Arc::new(game);
+        let seat = Seat {
+            game: &game,
+            role: RoleId(0),
+            start: game.initial_state(),
+            seed: 1,
+        };
+        let mut bot = InfoSetBot::new(&seat, Sight::Own, &Params::default());
+        let wait = game.find_move(RoleId(0), "wait").expect("it is a move");
+        let percept = game.find_percept(lot).expect("it is a percept");
+        bot.saw(wait, &[percept]);
+        let decision = bot.think(&Limits::playouts(2000), &mut |_| {});
+        assert!(decision.is_some());
+        bot.opponents.expect("there is another role").planless()
+    }
+
+    #[test]
+    fn a_good_move_speaks_for_a_plan_and_a_bad_one_against_it() {
+        let before = Opponents::default().planless();
+        let (good, bad) = (planless_after("good"), planless_after("bad"));
+        assert!(good < before, "{good}");
+        assert!(bad > 3.0 * before, "{bad}");
     }
 }
