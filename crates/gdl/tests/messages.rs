@@ -511,6 +511,22 @@ fn a_role_called_random_needs_sees_to_be_chance() {
 }
 
 #[test]
+fn goals_of_chance_have_no_effect() {
+    in_a_game(
+        "(role Random) (legal Random flip) (goal Random 50)\n(<= (goal Random 0) terminal)\n(<= (sees white heads) (does Random flip))",
+        expect![[r#"
+            warning[gdl-ii]: this is GDL-II: chance plays `Random`, and its goals have no effect
+             --> game.kif:2:35
+              |
+            2 | (role Random) (legal Random flip) (goal Random 50)
+              |                                   ^^^^^^^^^^^^^^^^
+              |
+              = help: delete the rules of this goal; chance needs none
+        "#]],
+    );
+}
+
+#[test]
 fn chance_needs_no_goal_and_the_others_should_see_something() {
     in_a_game(
         "(role Random) (role black) (legal Random flip) (legal black go) (goal black 0)\n(<= (sees white heads) (does Random flip))",

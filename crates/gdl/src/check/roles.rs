@@ -47,8 +47,32 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Diagnostics) {
     in_order.retain(|(name, _)| Some(*name) != random);
     idle_roles(outline, Keyword::Goal, &in_order, findings);
     match outline.is_gdl2 {
-        true => idle_roles(outline, Keyword::Sees, &in_order, findings),
+        true => {
+            idle_roles(outline, Keyword::Sees, &in_order, findings);
+            goal_of_chance(outline, random, findings);
+        }
         false => chance_without_sees(&in_order, findings),
+    }
+}
+
+/// A goal of the role that chance plays: nothing makes use of it.
+fn goal_of_chance(outline: &Outline<'_>, random: Option<&str>, findings: &mut Diagnostics) {
+    let goals = outline.keyword(Keyword::Goal).into_iter();
+    let heads = goals
+        .flat_map(|goal| outline.defining(goal))
+        .map(|&rule| &outline.rules[rule as usize].head);
+    let mut of_chance = heads.filter(|head| match head.args.first() {
+        Some(Term::Constant(name, _)) => Some(outline.symbols.name(*name)) == random,
+        _ => false,
+    });
+    if let Some(head) = of_chance.next() {
+        let name = random.unwrap_or(RANDOM);
+        let message =
+            format!("this is GDL-II: chance plays `{name}`, and its goals have no effect");
+        findings.push(
+            Diagnostic::warning(Kind::GdlTwo, head.span, message)
+                .help("delete the rules of this goal; chance needs none"),
+        );
     }
 }
 
