@@ -17,10 +17,12 @@ import random
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 PATIENCE = 600
@@ -115,9 +117,8 @@ class Lab:
         path = self.folder / store
         if not path.exists():
             return 0
-        import sqlite3
         try:
-            with sqlite3.connect(path, timeout=10) as connection:
+            with closing(sqlite3.connect(path, timeout=10)) as connection:
                 return connection.execute("SELECT COUNT(*) FROM matches").fetchone()[0]
         except sqlite3.Error:
             return 0
@@ -250,9 +251,7 @@ def coordinators(lab, short):
 
 def servers(lab, short):
     """SIGKILL of the server, which keeps its files."""
-    if short:
-        raise Skip("only in the campaign: after a kill a coordinator may wait until it is started again")
-    n, n_kills = 600, 5
+    n, n_kills = (100, 2) if short else (600, 5)
     lab.tournament(n, playouts=300, game="connect_four")
     lab.local(2)
     server = lab.server()
@@ -334,14 +333,24 @@ def cut(lab, short):
         remove_hosts()
 
 
+def fill(path):
+    """Writes a file until its disk is full."""
+    with open(path, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+
+
 def full(lab, short):
     """The disk of the coordinator is full for a while."""
-    n = 150
-    lab.tournament(n, playouts=50, game="connect_four")
+    n = 60
+    lab.tournament(n, playouts=1500, game="connect_four")
     lab.local(2)
     disk = lab.folder / "disk"
     disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True)
     if mounted.returncode != 0:
         raise Skip("no small disk can be mounted: " + mounted.stderr.decode().strip())
     try:
@@ -350,10 +359,7 @@ def full(lab, short):
         lab.worker("w", threads=2)
         coordinator = lab.coordinator(store="disk/queue.sqlite")
         lab.wait_results(5, "disk/queue.sqlite")
-        try:
-            ballast.write_bytes(b"x" * 400_000)
-        except OSError:
-            pass
+        fill(ballast)
         until = time.monotonic() + 60
         while "results wait on the server" not in Path(coordinator.log).read_text():
             assert time.monotonic() < until and coordinator.poll() is None, Path(coordinator.log).read_text()[-1000:]

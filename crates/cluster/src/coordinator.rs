@@ -196,9 +196,16 @@ impl<'a> Coordinator<'a> {
             }
         }
         let (jobs, results) = queue.open(&how.name, how.ack_wait).await?;
-        let created = results.cached_info().created;
-        let stream_id = format!("{}@{created:?}", queue.names.result_stream(&how.name));
+        let info = results.cached_info();
+        let stream_id = format!(
+            "{}@{:?}",
+            queue.names.result_stream(&how.name),
+            info.created
+        );
         let place = store.place_in(&stream_id)?;
+        // Not so after a server that was killed lost its last results.
+        let is_in_stream = place <= info.state.last_sequence;
+        let place = if is_in_stream { place } else { 0 };
         let ledger = Ledger::load(cells, store, Shard::WHOLE)?;
         Ok(Coordinator {
             has_ended: vec![false; cells.len()],
@@ -314,16 +321,27 @@ impl<'a> Coordinator<'a> {
             return Ok(false);
         }
         let has_stalled = std::mem::replace(&mut self.place_at_check, self.place) == self.place;
-        if self.check_queue().await? && has_stalled {
-            // A server that was killed forgets its consumer, and reading from none gives neither results nor errors.
-            *consumer = self.queue.results(&self.results, self.place).await?;
+        let last = self.check_queue().await?;
+        if last < self.place {
+            // A server that was killed has lost its last results, and gives their numbers to others: all are read again.
+            self.place = 0;
+            self.n_wrong.clear();
+            self.n_wrong_of_worker.clear();
+        } else if last == self.place || !has_stalled {
+            return Ok(true);
+        }
+        // A server that was killed forgets its consumer, and reading from none gives neither results nor errors.
+        *consumer = self.queue.results(&self.results, self.place).await?;
+        if consumer.cached_info().num_pending == 0 {
+            // What would come next was deleted on the server.
+            self.place = last;
         }
         Ok(true)
     }
 
-    /// Queues matches that are neither queued nor played: after a loss of data on the server, for example. Whether there are results
-    /// that were not read yet.
-    async fn check_queue(&mut self) -> Result<bool, ClusterError> {
+    /// Queues matches that are neither queued nor played: after a loss of data on the server, for example. Returns the number of
+    /// the last result.
+    async fn check_queue(&mut self) -> Result<u64, ClusterError> {
         let fail = |error: &dyn ToString| ClusterError::server("looking at a stream", error);
         // Jobs are counted first. What left the queue before that has its result in the stream.
         let n_jobs = self
@@ -345,7 +363,7 @@ impl<'a> Coordinator<'a> {
             self.publish_missing().await?;
             self.announce(false).await?;
         }
-        Ok(self.place < last)
+        Ok(last)
     }
 
     /// Whether all matches that can have a result have one.

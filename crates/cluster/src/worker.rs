@@ -35,6 +35,8 @@ const TICK: Duration = Duration::from_millis(20);
 const REPORT: Duration = Duration::from_secs(20);
 /// How often states are read again, in case a message was lost.
 const REFRESH: Duration = Duration::from_secs(15);
+/// How long a server may take to send the next job or to say that there is none.
+const FETCH_PATIENCE: Duration = Duration::from_secs(5);
 /// Jobs for this time are fetched ahead.
 const AHEAD: Duration = Duration::from_millis(300);
 /// At most this many jobs per thread are fetched ahead.
@@ -410,7 +412,11 @@ impl<'a> Worker<'a> {
         let batch = batch.messages().await;
         let mut batch = batch.map_err(|error| fail(&error))?;
         let mut n_fetched = 0;
-        while let Some(message) = batch.next().await {
+        // A server that is killed while it is asked never answers.
+        while let Some(message) = tokio::time::timeout(FETCH_PATIENCE, batch.next())
+            .await
+            .map_err(|_| fail(&"no answer"))?
+        {
             let message = message.map_err(|error| fail(&error))?;
             n_fetched += 1;
             self.begin(tournament, message).await;
