@@ -124,11 +124,14 @@ impl Store {
     /// If the file is empty or not a store.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
+        let mut connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
-        match is_store(&connection)? {
+        let transaction = connection.transaction()?;
+        let (is_store, is_empty) = (is_store(&transaction)?, is_empty(&transaction)?);
+        transaction.commit()?;
+        match is_store {
             true => Store::prepare(connection),
-            false if is_empty(&connection)? => Err(StoreError::Empty),
+            false if is_empty => Err(StoreError::Empty),
             false => Err(StoreError::Foreign),
         }
     }
@@ -144,16 +147,16 @@ impl Store {
     /// Creates the tables that are missing. A store that has them all is not written to.
     fn prepare(mut connection: Connection) -> Result<Store, StoreError> {
         connection.busy_timeout(PATIENCE)?;
-        let format = |connection: &Connection| -> rusqlite::Result<i64> {
-            connection.pragma_query_value(None, "user_version", |row| row.get(0))
-        };
-        let found = format(&connection)?;
+        // In one transaction: another process may create the tables at this moment.
+        let transaction = connection.transaction()?;
+        let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if found != 0 && found != FORMAT {
             return Err(StoreError::Format(found));
         }
-        if found == 0 && !is_empty(&connection)? {
+        if found == 0 && !is_empty(&transaction)? {
             return Err(StoreError::Foreign);
         }
+        transaction.commit()?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         if !has_tables(&connection)? {
             use_log(&connection)?;
@@ -522,6 +525,28 @@ mod tests {
         };
         store.each_move(count).expect("they are read");
         assert_eq!((n_moves, store.n_matches().expect("it is read")), (2, 1));
+    }
+
+    #[test]
+    fn a_new_store_is_opened_by_several_at_once() {
+        let folder = std::env::temp_dir().join(format!("agon_stores_{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the folder can be made");
+        for round in 0..100 {
+            let path = folder.join(format!("{round}.sqlite"));
+            let barrier = std::sync::Barrier::new(4);
+            let open = || {
+                barrier.wait();
+                Store::open(&path).map(|_| ())
+            };
+            std::thread::scope(|scope| {
+                let opened = [0; 4].map(|_| scope.spawn(open));
+                for opened in opened {
+                    let opened = opened.join().expect("nothing panics");
+                    assert!(opened.is_ok(), "{opened:?}");
+                }
+            });
+        }
+        std::fs::remove_dir_all(&folder).expect("the folder can be deleted");
     }
 
     #[test]
