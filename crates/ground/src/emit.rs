@@ -204,12 +204,8 @@ impl Emitter<'_, '_> {
         let mut sink = Emit {
             head: &clause.head,
             values: clause.head.args().iter().map(value).collect(),
-            positive: dynamic_conditions(clause, is_dynamic, true),
-            negative: dynamic_conditions(clause, is_dynamic, false)
-                .into_iter()
-                .map(|(_, relation)| relation)
-                .zip(negated_values(clause, is_dynamic))
-                .collect(),
+            positive: self.positive(clause),
+            negative: self.negative(clause),
             tuple: Vec::new(),
             rows: self.rows,
             numbering: self.numbering,
@@ -235,54 +231,73 @@ impl Emitter<'_, '_> {
             Outcome::Over
         }
     }
+
+    /// The atoms of the positive conditions that depend on the state, with the positions of the conditions in the body.
+    fn positive(&self, clause: &Clause) -> Vec<(u32, Atoms)> {
+        let conditions = clause.body.iter().enumerate();
+        let dynamic = conditions.filter_map(|(idx, condition)| match condition {
+            Condition::Holds(relation, _) if self.is_dynamic[relation.idx()] => {
+                Some((idx as u32, self.atoms(*relation)))
+            }
+            _ => None,
+        });
+        dynamic.collect()
+    }
+
+    /// The atoms of the negated conditions that depend on the state, with the arguments of the conditions.
+    fn negative(&self, clause: &Clause) -> Vec<(Atoms, Vec<Value>)> {
+        let dynamic = clause.body.iter().filter_map(|condition| match condition {
+            Condition::Fails(relation, args) if self.is_dynamic[relation.idx()] => {
+                Some((self.atoms(*relation), args.iter().map(value).collect()))
+            }
+            _ => None,
+        });
+        dynamic.collect()
+    }
+
+    fn atoms(&self, relation: RelId) -> Atoms {
+        Atoms {
+            relation,
+            first: self.numbering.atom(relation, 0),
+            is_linked: self.rows.is_linked(relation),
+        }
+    }
 }
 
-/// Conditions over dynamic relations, positive or negated, with their positions in the body.
-fn dynamic_conditions(clause: &Clause, is_dynamic: &[bool], positive: bool) -> Vec<(u32, RelId)> {
-    let conditions =
-        clause
-            .body
-            .iter()
-            .enumerate()
-            .filter_map(|(idx, condition)| match condition {
-                Condition::Holds(relation, _) if positive => Some((idx as u32, *relation)),
-                Condition::Fails(relation, _) if !positive => Some((idx as u32, *relation)),
-                _ => None,
-            });
-    conditions
-        .filter(|(_, relation)| is_dynamic[relation.idx()])
-        .collect()
+/// The atoms of a relation.
+#[derive(Clone, Copy)]
+struct Atoms {
+    relation: RelId,
+    first: u32,
+    /// Whether its rows are rows of split relations.
+    is_linked: bool,
 }
 
-fn negated_values(clause: &Clause, is_dynamic: &[bool]) -> Vec<Vec<Value>> {
-    let conditions = clause.body.iter().filter_map(|condition| match condition {
-        Condition::Fails(relation, args) if is_dynamic[relation.idx()] => Some(args),
-        _ => None,
-    });
-    conditions
-        .map(|args| args.iter().map(value).collect())
-        .collect()
+impl Atoms {
+    /// The atom of a row. A row of a relation over all fluents or moves is mapped to its row in the split relation.
+    #[inline]
+    fn atom(&self, row: u32, rows: &Rows<'_>, numbering: &Numbering) -> u32 {
+        if !self.is_linked {
+            return self.first + row;
+        }
+        let (relation, row) = rows
+            .link(self.relation, row)
+            .unwrap_or((self.relation, row));
+        numbering.atom(relation, row)
+    }
 }
 
 /// Writes one ground rule per match of a clause.
 struct Emit<'a, 'b> {
     head: &'a Head,
     values: Vec<Value>,
-    positive: Vec<(u32, RelId)>,
-    negative: Vec<(RelId, Vec<Value>)>,
+    positive: Vec<(u32, Atoms)>,
+    negative: Vec<(Atoms, Vec<Value>)>,
     tuple: Vec<TermId>,
     rows: &'a mut Rows<'b>,
     numbering: &'a Numbering,
     rules: &'a mut RawRules,
     max_cost: usize,
-}
-
-impl Emit<'_, '_> {
-    /// The atom of a row. A row of a relation over all fluents or moves is mapped to its row in the split relation.
-    fn atom(&self, relation: RelId, row: u32) -> u32 {
-        let (relation, row) = self.rows.link(relation, row).unwrap_or((relation, row));
-        self.numbering.atom(relation, row)
-    }
 }
 
 impl Sink for Emit<'_, '_> {
@@ -295,17 +310,17 @@ impl Sink for Emit<'_, '_> {
         let row = store.relations[relation.idx()]
             .find(&self.tuple)
             .expect("a reachable head has a row");
-        for &(condition, relation) in &self.positive {
-            let atom = self.atom(relation, rows[condition as usize]);
+        for (condition, atoms) in &self.positive {
+            let atom = atoms.atom(rows[*condition as usize], self.rows, self.numbering);
             self.rules.literals.push(atom * 2);
         }
-        for (relation, values) in &self.negative {
+        for (atoms, values) in &self.negative {
             self.tuple.clear();
             for value in values {
                 self.tuple.push(store.build(value, registers));
             }
-            if let Some(row) = store.relations[relation.idx()].find(&self.tuple) {
-                let atom = self.atom(*relation, row);
+            if let Some(row) = store.relations[atoms.relation.idx()].find(&self.tuple) {
+                let atom = atoms.atom(row, self.rows, self.numbering);
                 self.rules.literals.push(atom * 2 + 1);
             }
         }
