@@ -69,7 +69,7 @@ impl Signal {
 
     /// The signal with this number.
     #[must_use]
-    pub fn from_code(code: u32) -> Signal {
+    pub const fn from_code(code: u32) -> Signal {
         Signal(code)
     }
 
@@ -466,9 +466,18 @@ impl Builder {
 
     /// The conjunction of some signals.
     pub fn and(&mut self, signals: &[Signal]) -> Signal {
+        self.conjunction(signals.iter().copied())
+    }
+
+    /// The disjunction of some signals.
+    pub fn or(&mut self, signals: &[Signal]) -> Signal {
+        !self.conjunction(signals.iter().map(|&signal| !signal))
+    }
+
+    fn conjunction(&mut self, signals: impl Iterator<Item = Signal>) -> Signal {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        scratch.extend(signals.iter().filter(|&&signal| signal != Signal::TRUE));
+        scratch.extend(signals.filter(|&signal| signal != Signal::TRUE));
         scratch.sort_unstable();
         scratch.dedup();
         // A signal and its complement are adjacent when sorted.
@@ -482,12 +491,6 @@ impl Builder {
         };
         self.scratch = scratch;
         signal
-    }
-
-    /// The disjunction of some signals.
-    pub fn or(&mut self, signals: &[Signal]) -> Signal {
-        let complements: Vec<Signal> = signals.iter().map(|&signal| !signal).collect();
-        !self.and(&complements)
     }
 
     /// The signals that a gate reads; empty for other nodes.

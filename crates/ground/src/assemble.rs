@@ -97,8 +97,9 @@ pub(crate) fn assemble(
     let first_derived = fluents.len() + roles.iter().map(|role| role.moves.len()).sum::<usize>();
     // Step 2. Number the atoms that the outputs need.
     let outputs = (!stop()).then(|| assembly.outputs(rules.is_gdl2()))?;
-    let (n_raw, n_raw_literals) = (raw.len(), raw.literals.len());
-    let by_head = ByHead::new(raw, numbering.n_atoms);
+    let (n_raw, n_raw_literals) = (raw.len(), raw.n_literals());
+    let by_head = ByHead::new(&raw, numbering.n_atoms);
+    drop(raw);
     let order = assembly.needed(&by_head, &outputs, first_derived as u32);
     // Step 3. Fill in when the outputs hold, now that all ids are known.
     assembly.fill(&mut fluents, &mut roles, rules);
@@ -531,13 +532,13 @@ struct ByHead {
 }
 
 impl ByHead {
-    fn new(raw: RawRules, n_atoms: u32) -> ByHead {
+    fn new(raw: &RawRules, n_atoms: u32) -> ByHead {
         // The ends become right when all rules are in their places: until then, each is where the next rule goes.
         let mut ends = vec![(0, 0); n_atoms as usize + 1];
-        for (rule, &head) in raw.heads.iter().enumerate() {
+        for (head, body) in raw.iter() {
             let (n_rules, n_literals) = &mut ends[head as usize + 1];
             *n_rules += 1;
-            *n_literals += raw.body(rule).len() as u32;
+            *n_literals += body.len() as u32;
         }
         for atom in 0..n_atoms as usize {
             let (n_rules, n_literals) = ends[atom];
@@ -545,9 +546,8 @@ impl ByHead {
             ends[atom + 1].1 += n_literals;
         }
         let mut body_ends = vec![0; raw.len()];
-        let mut literals = vec![0; raw.literals.len()];
-        for (rule, &head) in raw.heads.iter().enumerate() {
-            let body = raw.body(rule);
+        let mut literals = vec![0; raw.n_literals()];
+        for (head, body) in raw.iter() {
             let (at, start) = &mut ends[head as usize];
             let end = *start as usize + body.len();
             literals[*start as usize..end].copy_from_slice(body);

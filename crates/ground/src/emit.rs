@@ -16,44 +16,126 @@ use crate::reach::{Exceeded, Rows};
 use crate::relation::Relation;
 use crate::term::TermId;
 
-/// Ground rules over raw atoms (rows of relations, numbered consecutively), stored flat.
+/// Ground rules over raw atoms (rows of relations, numbered consecutively), in blocks: there are millions of rules, and lists
+/// that grow would be copied over and over, into fresh memory.
 #[derive(Default)]
 pub(crate) struct RawRules {
-    pub(crate) heads: Vec<u32>,
+    /// All but the last are full.
+    blocks: Vec<Block>,
+    /// Number of literals in the full blocks.
+    n_full_literals: usize,
+}
+
+/// A number of rules, stored flat.
+#[derive(Default)]
+struct Block {
+    heads: Vec<u32>,
     /// End of the body of each rule in `literals`.
-    pub(crate) ends: Vec<u32>,
+    ends: Vec<u32>,
     /// Twice the atom, plus one if negated.
-    pub(crate) literals: Vec<u32>,
+    literals: Vec<u32>,
+}
+
+/// Number of rules in a full block.
+const RULES_PER_BLOCK: usize = 1 << 15;
+
+impl Block {
+    fn body(&self, rule: usize) -> &[u32] {
+        let start = rule.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.literals[start as usize..self.ends[rule] as usize]
+    }
+
+    /// Ends a rule, whose literals have been added.
+    fn close(&mut self, head: u32) {
+        self.heads.push(head);
+        self.ends.push(self.literals.len() as u32);
+    }
 }
 
 impl RawRules {
     pub(crate) fn len(&self) -> usize {
-        self.heads.len()
+        let last = self.blocks.last().map_or(0, |block| block.heads.len());
+        self.blocks.len().saturating_sub(1) * RULES_PER_BLOCK + last
+    }
+
+    pub(crate) fn n_literals(&self) -> usize {
+        let last = self.blocks.last().map_or(0, |block| block.literals.len());
+        self.n_full_literals + last
+    }
+
+    pub(crate) fn head(&self, rule: usize) -> u32 {
+        self.blocks[rule / RULES_PER_BLOCK].heads[rule % RULES_PER_BLOCK]
     }
 
     pub(crate) fn body(&self, rule: usize) -> &[u32] {
-        let start = if rule == 0 {
-            0
-        } else {
-            self.ends[rule - 1] as usize
-        };
-        &self.literals[start..self.ends[rule] as usize]
+        self.blocks[rule / RULES_PER_BLOCK].body(rule % RULES_PER_BLOCK)
+    }
+
+    /// The head and the body of each rule.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        self.blocks.iter().flat_map(|block| {
+            let heads = block.heads.iter().enumerate();
+            heads.map(|(rule, &head)| (head, block.body(rule)))
+        })
+    }
+
+    /// All literals of all rules.
+    pub(crate) fn literals(&self) -> impl Iterator<Item = &u32> {
+        self.blocks.iter().flat_map(|block| &block.literals)
+    }
+
+    /// The block that the next rule goes into.
+    fn open(&mut self) -> &mut Block {
+        let last = self.blocks.last();
+        if last.is_none_or(|last| last.heads.len() == RULES_PER_BLOCK) {
+            let block = last.map_or_else(Block::default, |last| Block {
+                heads: Vec::with_capacity(RULES_PER_BLOCK),
+                ends: Vec::with_capacity(RULES_PER_BLOCK),
+                literals: Vec::with_capacity(last.literals.len() * 5 / 4),
+            });
+            self.n_full_literals = self.n_literals();
+            self.blocks.push(block);
+        }
+        self.blocks.last_mut().expect("there is a block")
     }
 
     fn truncate(&mut self, n_rules: usize) {
-        self.heads.truncate(n_rules);
-        self.ends.truncate(n_rules);
-        self.literals
-            .truncate(self.ends.last().map_or(0, |&end| end as usize));
+        self.blocks.truncate(n_rules.div_ceil(RULES_PER_BLOCK));
+        if let Some(last) = self.blocks.last_mut() {
+            let n_last = (n_rules - 1) % RULES_PER_BLOCK + 1;
+            last.heads.truncate(n_last);
+            last.ends.truncate(n_last);
+            last.literals.truncate(last.ends[n_last - 1] as usize);
+        }
+        let full = self.blocks.iter().rev().skip(1);
+        self.n_full_literals = full.map(|block| block.literals.len()).sum();
+    }
+
+    /// Removes the rules from `start` to `end`.
+    fn remove(&mut self, start: usize, end: usize) {
+        let mut kept = RawRules::default();
+        for rule in end..self.len() {
+            kept.add(self.head(rule), self.body(rule));
+        }
+        self.truncate(start);
+        for (head, body) in kept.iter() {
+            self.add(head, body);
+        }
+    }
+
+    fn add(&mut self, head: u32, body: &[u32]) {
+        let block = self.open();
+        block.literals.extend_from_slice(body);
+        block.close(head);
     }
 
     /// The cost of the rules in a network: one gate per rule and one input per literal.
     fn cost(&self) -> usize {
-        self.heads.len() + self.literals.len()
+        self.len() + self.n_literals()
     }
 
     fn bytes(&self) -> u64 {
-        (self.heads.len() * 8 + self.literals.len() * 4) as u64
+        (self.len() * 8 + self.n_literals() * 4) as u64
     }
 }
 
@@ -152,11 +234,10 @@ impl Emitter<'_, '_> {
         // Try the other form for as long as it stays cheaper.
         let cost = self.rules.cost() - cost_before;
         let middle = self.rules.len();
-        let literals = self.rules.literals.len();
         match self.clause(&choice.clause, cost, n_steps * 4 + 1000) {
             Outcome::Over => self.rules.truncate(middle),
             Outcome::Done => {
-                self.keep_second(before, middle, literals);
+                self.rules.remove(before, middle);
                 for relation in fresh {
                     self.emitted.remove(&relation);
                 }
@@ -170,22 +251,6 @@ impl Emitter<'_, '_> {
         let left = self.limits.bytes.saturating_sub(self.rules.bytes());
         let rules = self.limits.rules.saturating_sub(self.rules.len() as u64);
         usize::try_from((left / 6).min(rules * 8)).unwrap_or(usize::MAX)
-    }
-
-    /// Removes the rules from `before` to `middle`.
-    fn keep_second(&mut self, before: usize, middle: usize, literals: usize) {
-        let first_literal = if before == 0 {
-            0
-        } else {
-            self.rules.ends[before - 1] as usize
-        };
-        self.rules.heads.drain(before..middle);
-        self.rules.ends.drain(before..middle);
-        self.rules.literals.drain(first_literal..literals);
-        let shift = (literals - first_literal) as u32;
-        self.rules.ends[before..]
-            .iter_mut()
-            .for_each(|end| *end -= shift);
     }
 
     fn clause(&mut self, clause: &Clause, max_cost: usize, most_steps: u64) -> Outcome {
@@ -310,9 +375,10 @@ impl Sink for Emit<'_, '_> {
         let row = store.relations[relation.idx()]
             .find(&self.tuple)
             .expect("a reachable head has a row");
+        let block = self.rules.open();
         for (condition, atoms) in &self.positive {
             let atom = atoms.atom(rows[*condition as usize], self.rows, self.numbering);
-            self.rules.literals.push(atom * 2);
+            block.literals.push(atom * 2);
         }
         for (atoms, values) in &self.negative {
             self.tuple.clear();
@@ -321,11 +387,10 @@ impl Sink for Emit<'_, '_> {
             }
             if let Some(row) = store.relations[atoms.relation.idx()].find(&self.tuple) {
                 let atom = atoms.atom(row, self.rows, self.numbering);
-                self.rules.literals.push(atom * 2 + 1);
+                block.literals.push(atom * 2 + 1);
             }
         }
-        self.rules.heads.push(self.numbering.atom(relation, row));
-        self.rules.ends.push(self.rules.literals.len() as u32);
+        block.close(self.numbering.atom(relation, row));
         if self.rules.cost() > self.max_cost {
             Flow::Stop
         } else {

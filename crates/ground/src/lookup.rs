@@ -151,8 +151,8 @@ struct Column {
 
 /// A table of this size, in entries, may be mostly empty.
 const SMALL: usize = 1 << 12;
-/// A larger table may have this many entries per tuple.
-const ENTRIES_PER_KEY: usize = 32;
+/// A larger table may have this many entries per tuple. More of them cost more time to clear than a hash table takes.
+const ENTRIES_PER_KEY: usize = 8;
 /// Terms with larger ids are hashed, unless there are many tuples.
 const SMALL_ID: usize = 1 << 10;
 
@@ -220,7 +220,7 @@ impl Direct {
         let mut size = 1;
         for column in &mut self.columns {
             if !fits(column) {
-                column.radix = (column.values.len() * 3 / 2 + 1) as u32;
+                column.radix = (column.values.len() * 5 / 4 + 2) as u32;
             }
             column.stride = size as u32;
             size *= column.radix as usize;

@@ -34,6 +34,11 @@ pub(crate) fn bounds(
     stop: &dyn Fn() -> bool,
 ) -> Option<Bounds> {
     let follows = follows(links, n_atoms);
+    let mut is_given = vec![false; n_atoms as usize];
+    let followers = links.follows.iter().map(|(_, follower)| follower);
+    for &atom in followers.chain(&links.initial) {
+        is_given[atom as usize] = true;
+    }
     let mut bounds = Bounds {
         possible: Vec::new(),
         certain: vec![false; n_atoms as usize],
@@ -43,13 +48,13 @@ pub(crate) fn bounds(
             return None;
         }
         let possible = possible(rules, links, &follows, &bounds.certain);
-        let certain = certain(rules, &possible);
+        let certain = certain(rules, &is_given, &possible);
         // The next round can only differ if an atom that is certain now refutes a literal.
         let refutes = |literal: &u32| {
             let atom = (literal / 2) as usize;
             literal % 2 == 1 && certain[atom] && !bounds.certain[atom]
         };
-        let is_stable = certain == bounds.certain || !rules.literals.iter().any(refutes);
+        let is_stable = certain == bounds.certain || !rules.literals().any(refutes);
         bounds = Bounds { possible, certain };
         if is_stable {
             return Some(bounds);
@@ -77,8 +82,16 @@ fn possible(rules: &RawRules, links: &Links, follows: &[u32], certain: &[bool]) 
     closure.holds
 }
 
-fn certain(rules: &RawRules, possible: &[bool]) -> Vec<bool> {
-    let is_open = |literal: &u32| literal % 2 == 1 && possible[(literal / 2) as usize];
+/// `is_given` says which atoms are fluents and moves: no rules derive them, so that they are never certain.
+fn certain(rules: &RawRules, is_given: &[bool], possible: &[bool]) -> Vec<bool> {
+    let is_open = |literal: &u32| {
+        let atom = (literal / 2) as usize;
+        if literal % 2 == 1 {
+            possible[atom]
+        } else {
+            is_given[atom]
+        }
+    };
     let mut closure = Closure::new(rules, &[], possible.len());
     closure.fire_all(|body| !body.iter().any(is_open));
     closure.holds
@@ -134,7 +147,7 @@ impl Closure<'_> {
         let rules = self.rules;
         let mut body = rules.body(rule).iter().filter(|literal| *literal % 2 == 0);
         match body.find(|literal| !self.holds[(*literal / 2) as usize]) {
-            None => self.add(rules.heads[rule]),
+            None => self.add(rules.head(rule)),
             Some(literal) => {
                 let last = &mut self.last[(literal / 2) as usize];
                 self.before[rule] = *last;
