@@ -227,7 +227,10 @@ impl Layout {
         for &(slot, _, place) in &order.bits {
             self.readers[place as usize].bit = slot;
         }
-        let extra = order.bits.iter().filter(|(_, source, place)| place != source);
+        let extra = order
+            .bits
+            .iter()
+            .filter(|(_, source, place)| place != source);
         let extra = extra.map(|&(_, source, place)| (source, place * 2));
         let edges = || between_nodes().chain(extra.clone());
         let (starts, targets) = by_place(edges, self.n_places);
@@ -426,18 +429,16 @@ fn by_place<Edges: Iterator<Item = (u32, u32)>>(
     n_places: usize,
 ) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0_u32; n_places + 1];
-    for (place, _) in edges() {
-        starts[place as usize + 1] += 1;
-    }
+    edges().for_each(|(place, _)| starts[place as usize + 1] += 1);
     for place in 0..n_places {
         starts[place + 1] += starts[place];
     }
     let mut fill = starts.clone();
     let mut readers = vec![0; starts[n_places] as usize];
-    for (place, reader) in edges() {
+    edges().for_each(|(place, reader)| {
         readers[fill[place as usize] as usize] = reader;
         fill[place as usize] += 1;
-    }
+    });
     for place in 0..n_places {
         readers[starts[place] as usize..starts[place + 1] as usize].sort_unstable();
     }
