@@ -27,11 +27,16 @@ fn construct(program: &GroundProgram) -> Construction<'_> {
         .map(|role| role.moves.len() as u32)
         .sum();
     let n_bases = program.fluents.len() as u32;
+    let n_derived = program.derived().len();
     let mut construction = Construction {
         program,
         builder: Builder::new(n_bases, n_inputs)
             .without_sharing()
-            .with_room(program.n_rules(), program.n_literals()),
+            // A conjunction per rule, which reads its literals, and a disjunction per atom, which reads its rules.
+            .with_room(
+                program.n_rules() + n_derived,
+                program.n_literals() + program.n_rules(),
+            ),
         signals: vec![UNBUILT; program.n_atoms() as usize],
         is_open: vec![false; program.n_atoms() as usize],
         scratch: (Vec::new(), Vec::new()),
