@@ -407,3 +407,31 @@ pub(crate) fn total_rows(store: &Store) -> u64 {
         .map(|relation| u64::from(Relation::len(relation)))
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES_PER_BLOCK, RawRules};
+
+    #[test]
+    fn rules_are_removed_across_blocks() {
+        let rule = |head: usize| (head as u32, vec![head as u32; head % 3]);
+        let mut rules = RawRules::default();
+        for (head, body) in (0..3 * RULES_PER_BLOCK + 1).map(rule) {
+            rules.add(head, &body);
+        }
+        let half = RULES_PER_BLOCK / 2;
+        rules.remove(half, 2 * RULES_PER_BLOCK);
+        assert_eq!(rules.len(), half + RULES_PER_BLOCK + 1);
+        rules.truncate(RULES_PER_BLOCK);
+        let left = (0..half).chain((2 * RULES_PER_BLOCK..).take(half));
+        let left: Vec<(u32, Vec<u32>)> = left.map(rule).collect();
+        assert_eq!(rules.len(), left.len());
+        let n_literals: usize = left.iter().map(|(_, body)| body.len()).sum();
+        assert_eq!(rules.n_literals(), n_literals);
+        for (idx, (head, body)) in left.iter().enumerate() {
+            assert_eq!((rules.head(idx), rules.body(idx)), (*head, &body[..]));
+        }
+        let all = rules.iter().map(|(head, body)| (head, body.to_vec()));
+        assert_eq!(all.collect::<Vec<_>>(), left);
+    }
+}
