@@ -27,13 +27,18 @@ fn construct(program: &GroundProgram) -> Construction<'_> {
         .map(|role| role.moves.len() as u32)
         .sum();
     let n_bases = program.fluents.len() as u32;
+    let n_derived = program.derived().len();
     let mut construction = Construction {
         program,
         builder: Builder::new(n_bases, n_inputs)
             .without_sharing()
-            .with_room(program.n_rules(), program.n_literals()),
-        signals: vec![None; program.n_atoms() as usize],
-        is_loop: vec![false; program.n_atoms() as usize],
+            // A conjunction per rule, which reads its literals, and a disjunction per atom, which reads its rules.
+            .with_room(
+                program.n_rules() + n_derived,
+                program.n_literals() + program.n_rules(),
+            ),
+        signals: vec![UNBUILT; program.n_atoms() as usize],
+        is_open: vec![false; program.n_atoms() as usize],
         scratch: (Vec::new(), Vec::new()),
     };
     for given in 0..n_bases + n_inputs {
@@ -41,7 +46,7 @@ fn construct(program: &GroundProgram) -> Construction<'_> {
             None => construction.builder.base(given),
             Some(input) => construction.builder.input(input),
         };
-        construction.signals[given as usize] = Some(signal);
+        construction.signals[given as usize] = signal;
     }
     for atom in program.derived() {
         construction.visit(atom);
@@ -49,12 +54,16 @@ fn construct(program: &GroundProgram) -> Construction<'_> {
     construction
 }
 
+/// Instead of the signal of an atom that is not built yet.
+const UNBUILT: Signal = Signal::from_code(u32::MAX);
+
 struct Construction<'a> {
     program: &'a GroundProgram,
     builder: Builder,
-    /// The signal of each atom that is built, or that is a cut loop.
-    signals: Vec<Option<Signal>>,
-    is_loop: Vec<bool>,
+    /// The signal of each atom that is built, or that is a cut loop; otherwise `UNBUILT`.
+    signals: Vec<Signal>,
+    /// The atoms that are being built.
+    is_open: Vec<bool>,
     scratch: (Vec<Signal>, Vec<Signal>),
 }
 
@@ -63,39 +72,36 @@ impl Construction<'_> {
     /// be arbitrarily long.
     fn visit(&mut self, root: AtomId) {
         let mut path: Vec<(AtomId, Vec<AtomId>)> = Vec::new();
-        let mut is_open = rustc_hash::FxHashSet::default();
-        if self.signals[root.0 as usize].is_none() {
-            is_open.insert(root);
+        if self.signals[root.0 as usize] == UNBUILT {
+            self.is_open[root.0 as usize] = true;
             path.push((root, self.needs(root)));
         }
         while let Some((atom, needs)) = path.last_mut() {
             let atom = *atom;
             let Some(need) = needs.pop() else {
                 path.pop();
-                is_open.remove(&atom);
+                self.is_open[atom.0 as usize] = false;
                 self.close(atom);
                 continue;
             };
-            if self.signals[need.0 as usize].is_some() {
+            if self.signals[need.0 as usize] != UNBUILT {
                 continue;
             }
-            if is_open.contains(&need) {
+            if std::mem::replace(&mut self.is_open[need.0 as usize], true) {
                 // Cut the cycle here.
-                self.is_loop[need.0 as usize] = true;
-                self.signals[need.0 as usize] = Some(self.builder.new_loop());
+                self.signals[need.0 as usize] = self.builder.new_loop();
                 continue;
             }
-            is_open.insert(need);
             path.push((need, self.needs(need)));
         }
     }
 
     /// The atoms that an atom's rules mention and that are not built yet.
     fn needs(&self, atom: AtomId) -> Vec<AtomId> {
-        let literals = self.program.bodies(atom).flatten();
+        let literals = self.program.all_literals(atom).iter();
         let mut needs: Vec<AtomId> = literals
             .map(|literal| literal.atom())
-            .filter(|atom| self.signals[atom.0 as usize].is_none())
+            .filter(|atom| self.signals[atom.0 as usize] == UNBUILT)
             .collect();
         needs.sort_unstable();
         needs.dedup();
@@ -110,8 +116,8 @@ impl Construction<'_> {
         for literals in self.program.bodies(atom) {
             body.clear();
             for literal in literals {
-                let signal =
-                    self.signals[literal.atom().0 as usize].expect("dependencies are built first");
+                // Dependencies are built first.
+                let signal = self.signals[literal.atom().0 as usize];
                 body.push(signal.complement_if(literal.is_negated()));
             }
             bodies.push(self.builder.and(&body));
@@ -119,8 +125,8 @@ impl Construction<'_> {
         let definition = self.builder.or(&bodies);
         self.scratch = (bodies, body);
         match self.signals[atom.0 as usize] {
-            Some(signal) => self.builder.define(signal, definition),
-            None => self.signals[atom.0 as usize] = Some(definition),
+            UNBUILT => self.signals[atom.0 as usize] = definition,
+            signal => self.builder.define(signal, definition),
         }
     }
 
@@ -128,7 +134,7 @@ impl Construction<'_> {
         match truth {
             Truth::Never => Signal::FALSE,
             Truth::Always => Signal::TRUE,
-            Truth::Atom(atom) => self.signals[atom.0 as usize].expect("every atom is built"),
+            Truth::Atom(atom) => self.signals[atom.0 as usize],
         }
     }
 

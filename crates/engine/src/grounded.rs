@@ -48,6 +48,8 @@ impl Grounded {
         let initial = initial_state(&program);
         let network = (!stop()).then(|| build(&program))?;
         let optimized = optimize_until(&network, &initial, passes, stop)?;
+        // Its memory is used again for what follows.
+        drop(network);
         if stop() {
             return None;
         }

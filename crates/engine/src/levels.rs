@@ -54,18 +54,13 @@ pub(crate) fn levels(network: &Network) -> Levels {
             loops: loops.collect(),
         });
     }
+    if cyclic.is_empty() {
+        network.nodes().for_each(|node| levels.set(network, node));
+        return levels;
+    }
     for unit in topological(network, &levels, &cyclic) {
         match unit {
-            Unit::Node(node) => {
-                let level = network
-                    .inputs_of(node)
-                    .iter()
-                    .map(|signal| levels.after(signal.node()))
-                    .max()
-                    .unwrap_or(0);
-                levels.level[node.idx()] = level;
-                levels.n_levels = levels.n_levels.max(level + 1);
-            }
+            Unit::Node(node) => levels.set(network, node),
             Unit::Component(idx) => levels.place(network, idx, &cyclic[idx]),
         }
     }
@@ -79,6 +74,15 @@ impl Levels {
             NONE => self.level[node.idx()] + 1,
             component => self.components[component as usize].close + 1,
         }
+    }
+
+    /// Sets the level of a node outside of components.
+    fn set(&mut self, network: &Network, node: NodeId) {
+        let reads = network.inputs_of(node).iter();
+        let level = reads.map(|signal| self.after(signal.node())).max();
+        let level = level.unwrap_or(0);
+        self.level[node.idx()] = level;
+        self.n_levels = self.n_levels.max(level + 1);
     }
 
     fn place(&mut self, network: &Network, idx: usize, members: &[u32]) {
@@ -154,18 +158,33 @@ fn topological(network: &Network, levels: &Levels, cyclic: &[Vec<u32>]) -> Vec<U
         component => n_nodes + component as usize,
     };
     let n_units = n_nodes + cyclic.len();
+    let edges = || {
+        network.nodes().flat_map(|node| {
+            let reader = unit_of(node);
+            let reads = network.reads(node).iter();
+            let edges = reads.map(move |signal| (unit_of(signal.node()), reader));
+            edges.filter(|(read, reader)| read != reader)
+        })
+    };
     let mut waits = vec![0_u32; n_units];
-    let mut readers: Vec<Vec<u32>> = vec![Vec::new(); n_units];
-    for node in network.nodes() {
-        let reader = unit_of(node);
-        for signal in network.reads(node) {
-            let read = unit_of(signal.node());
-            if read != reader {
-                readers[read].push(reader as u32);
-                waits[reader] += 1;
-            }
-        }
+    // Each end becomes right when the readers are in their places: until then, it is where the next one goes.
+    let mut ends = vec![0_u32; n_units + 1];
+    for (read, reader) in edges() {
+        ends[read + 1] += 1;
+        waits[reader] += 1;
     }
+    for unit in 0..n_units {
+        ends[unit + 1] += ends[unit];
+    }
+    let mut readers = vec![0_u32; ends[n_units] as usize];
+    for (read, reader) in edges() {
+        readers[ends[read] as usize] = reader as u32;
+        ends[read] += 1;
+    }
+    let readers_of = |unit: usize| {
+        let start = unit.checked_sub(1).map_or(0, |before| ends[before]);
+        &readers[start as usize..ends[unit] as usize]
+    };
     let is_member = |unit: usize| unit < n_nodes && levels.component[unit] != NONE;
     let mut queue: std::collections::VecDeque<usize> = (0..n_units)
         .filter(|&unit| waits[unit] == 0 && !is_member(unit))
@@ -177,7 +196,7 @@ fn topological(network: &Network, levels: &Levels, cyclic: &[Vec<u32>]) -> Vec<U
         } else {
             Unit::Component(unit - n_nodes)
         });
-        for &reader in &readers[unit] {
+        for &reader in readers_of(unit) {
             waits[reader as usize] -= 1;
             if waits[reader as usize] == 0 {
                 queue.push_back(reader as usize);
@@ -194,16 +213,17 @@ fn cyclic_components(network: &Network) -> Vec<Vec<u32>> {
     }
     let successors = |node: u32| network.reads(NodeId(node));
     let component = agon_gdl::components(network.n_nodes(), successors, |signal| signal.node().0);
-    let mut sizes: rustc_hash::FxHashMap<u32, Vec<u32>> = rustc_hash::FxHashMap::default();
+    let is_loop = |node: &NodeId| matches!(network.node(*node), Node::Loop(_));
+    let loops = network.nodes().filter(is_loop);
+    let mut members: rustc_hash::FxHashMap<u32, Vec<u32>> = loops
+        .map(|node| (component[node.idx()], Vec::new()))
+        .collect();
     for node in network.nodes() {
-        sizes.entry(component[node.idx()]).or_default().push(node.0);
+        if let Some(members) = members.get_mut(&component[node.idx()]) {
+            members.push(node.0);
+        }
     }
-    let holds_loop = |members: &Vec<u32>| {
-        members
-            .iter()
-            .any(|&node| matches!(network.node(NodeId(node)), Node::Loop(_)))
-    };
-    let mut cyclic: Vec<Vec<u32>> = sizes.into_values().filter(holds_loop).collect();
+    let mut cyclic: Vec<Vec<u32>> = members.into_values().collect();
     cyclic.sort();
     cyclic
 }

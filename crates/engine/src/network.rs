@@ -14,6 +14,7 @@
 use std::fmt;
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 /// A node of a [`Network`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -69,7 +70,7 @@ impl Signal {
 
     /// The signal with this number.
     #[must_use]
-    pub fn from_code(code: u32) -> Signal {
+    pub const fn from_code(code: u32) -> Signal {
         Signal(code)
     }
 
@@ -466,14 +467,26 @@ impl Builder {
 
     /// The conjunction of some signals.
     pub fn and(&mut self, signals: &[Signal]) -> Signal {
+        self.conjunction(signals.iter().copied())
+    }
+
+    /// The disjunction of some signals.
+    pub fn or(&mut self, signals: &[Signal]) -> Signal {
+        !self.conjunction(signals.iter().map(|&signal| !signal))
+    }
+
+    fn conjunction(&mut self, signals: impl Iterator<Item = Signal>) -> Signal {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        scratch.extend(signals.iter().filter(|&&signal| signal != Signal::TRUE));
-        scratch.sort_unstable();
-        scratch.dedup();
-        // A signal and its complement are adjacent when sorted.
-        let is_false =
-            scratch.contains(&Signal::FALSE) || scratch.windows(2).any(|pair| pair[0] == !pair[1]);
+        scratch.extend(signals.filter(|&signal| signal != Signal::TRUE));
+        // Where gates are only copied, they are sorted already.
+        if !scratch.is_sorted_by(|left, right| left < right) {
+            scratch.sort_unstable();
+            scratch.dedup();
+        }
+        // A signal and its complement are adjacent when sorted, and false comes first.
+        let is_false = scratch.first() == Some(&Signal::FALSE)
+            || scratch.windows(2).any(|pair| pair[0] == !pair[1]);
         let signal = match scratch.as_slice() {
             _ if is_false => Signal::FALSE,
             [] => Signal::TRUE,
@@ -482,12 +495,6 @@ impl Builder {
         };
         self.scratch = scratch;
         signal
-    }
-
-    /// The disjunction of some signals.
-    pub fn or(&mut self, signals: &[Signal]) -> Signal {
-        let complements: Vec<Signal> = signals.iter().map(|&signal| !signal).collect();
-        !self.and(&complements)
     }
 
     /// The signals that a gate reads; empty for other nodes.
@@ -506,16 +513,16 @@ impl Builder {
         let Some(by_inputs) = &mut self.by_inputs else {
             return self.network.add_gate(inputs);
         };
-        let hash = hash(inputs);
-        let network = &mut self.network;
-        if let Some(&known) = by_inputs.find(hash, |&node| network.inputs_of(node) == inputs) {
-            return Signal::new(known, false);
+        let network = &self.network;
+        let is_equal = |&node: &NodeId| network.inputs_of(node) == inputs;
+        let rehash = |&node: &NodeId| hash(network.inputs_of(node));
+        match by_inputs.entry(hash(inputs), is_equal, rehash) {
+            Entry::Occupied(known) => Signal::new(*known.get(), false),
+            Entry::Vacant(place) => {
+                place.insert(NodeId(network.kinds.len() as u32));
+                self.network.add_gate(inputs)
+            }
         }
-        let signal = network.add_gate(inputs);
-        by_inputs.insert_unique(hash, signal.node(), |&node| {
-            self::hash(network.inputs_of(node))
-        });
-        signal
     }
 }
 

@@ -205,29 +205,35 @@ impl Layout {
     }
 
     fn add_readers(&mut self, network: &Network, levels: &Levels, order: &Order) {
-        // Step 1. Collect the readers of each place, sorted. A component has the edges between its members itself.
-        let mut edges: Vec<(u32, u32)> = Vec::with_capacity(network.n_edges());
-        for node in network.nodes() {
-            let component = levels.component[node.idx()];
-            for signal in network.reads(node) {
-                if component == NONE || levels.component[signal.node().idx()] != component {
+        // Step 1. The readers of each place. A component has the edges between its members itself.
+        let between_nodes = || {
+            network.nodes().flat_map(|node| {
+                let component = levels.component[node.idx()];
+                let is_outside = move |signal: &&Signal| {
+                    component == NONE || levels.component[signal.node().idx()] != component
+                };
+                let place = order.places[node.idx()];
+                let reads = network.reads(node).iter().filter(is_outside);
+                reads.map(move |signal| {
                     let read = order.places[signal.node().idx()];
-                    let reader = order.places[node.idx()] * 2 + u32::from(signal.is_complement());
-                    edges.push((read, reader));
-                }
-            }
-        }
+                    (read, place * 2 + u32::from(signal.is_complement()))
+                })
+            })
+        };
         // Step 2. Output bits: a place flips one bit itself, and each further bit through an extra place.
         for readers in &mut self.readers {
             readers.bit = self.slots.unused_bit;
         }
-        for &(slot, source, place) in &order.bits {
+        for &(slot, _, place) in &order.bits {
             self.readers[place as usize].bit = slot;
-            if place != source {
-                edges.push((source, place * 2));
-            }
         }
-        let (starts, targets) = by_place(&edges, self.n_places);
+        let extra = order
+            .bits
+            .iter()
+            .filter(|(_, source, place)| place != source);
+        let extra = extra.map(|&(_, source, place)| (source, place * 2));
+        let edges = || between_nodes().chain(extra.clone());
+        let (starts, targets) = by_place(edges, self.n_places);
         // Step 3. Chunks of equal size.
         self.chunks
             .reserve(targets.len() / CHUNK + self.n_places / 2);
@@ -417,20 +423,22 @@ impl Layout {
 }
 
 /// Pairs of a place and a reader, grouped by place: the start of each group, and the readers of each group in order.
-fn by_place(edges: &[(u32, u32)], n_places: usize) -> (Vec<u32>, Vec<u32>) {
+/// `edges` is called twice: a list of them would take as much memory as the network.
+fn by_place<Edges: Iterator<Item = (u32, u32)>>(
+    edges: impl Fn() -> Edges,
+    n_places: usize,
+) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0_u32; n_places + 1];
-    for &(place, _) in edges {
-        starts[place as usize + 1] += 1;
-    }
+    edges().for_each(|(place, _)| starts[place as usize + 1] += 1);
     for place in 0..n_places {
         starts[place + 1] += starts[place];
     }
     let mut fill = starts.clone();
-    let mut readers = vec![0; edges.len()];
-    for &(place, reader) in edges {
+    let mut readers = vec![0; starts[n_places] as usize];
+    edges().for_each(|(place, reader)| {
         readers[fill[place as usize] as usize] = reader;
         fill[place as usize] += 1;
-    }
+    });
     for place in 0..n_places {
         readers[starts[place] as usize..starts[place + 1] as usize].sort_unstable();
     }

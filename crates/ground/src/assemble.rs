@@ -81,7 +81,7 @@ pub(crate) fn assemble(
     rows: &mut Rows<'_>,
     store: &mut Store,
     numbering: &Numbering,
-    (raw, links, bounds): (&RawRules, &Links, &Bounds),
+    (raw, links, bounds): (RawRules, &Links, &Bounds),
     (is_dynamic, stop): (&[bool], &dyn Fn() -> bool),
 ) -> Option<GroundProgram> {
     let mut assembly = Assembly {
@@ -97,17 +97,19 @@ pub(crate) fn assemble(
     let first_derived = fluents.len() + roles.iter().map(|role| role.moves.len()).sum::<usize>();
     // Step 2. Number the atoms that the outputs need.
     let outputs = (!stop()).then(|| assembly.outputs(rules.is_gdl2()))?;
-    let by_head = ByHead::new(raw, numbering.n_atoms);
-    let order = assembly.needed(raw, &by_head, &outputs, first_derived as u32);
+    let (n_raw, n_raw_literals) = (raw.len(), raw.n_literals());
+    let by_head = ByHead::new(&raw, numbering.n_atoms);
+    drop(raw);
+    let order = assembly.needed(&by_head, &outputs, first_derived as u32);
     // Step 3. Fill in when the outputs hold, now that all ids are known.
     assembly.fill(&mut fluents, &mut roles, rules);
     let terminal = assembly.terminal();
     let atoms = assembly.names(is_dynamic, &order, first_derived as u32, rules);
-    let ground_rules = assembly.rules(raw, &by_head, &order, stop)?;
+    let ground_rules = assembly.rules(by_head, &order, stop)?;
     let counts = Counts {
         rows: crate::emit::total_rows(assembly.store),
-        raw_rules: raw.len() as u64,
-        bytes: assembly.store.bytes() + (raw.len() * 8 + raw.literals.len() * 4) as u64,
+        raw_rules: n_raw as u64,
+        bytes: assembly.store.bytes() + (n_raw * 8 + n_raw_literals * 4) as u64,
     };
     let terms = std::mem::take(&mut assembly.store.terms);
     Some(GroundProgram {
@@ -125,6 +127,9 @@ pub(crate) fn assemble(
 }
 
 const NONE: u32 = u32::MAX;
+/// Instead of the id of an atom: it holds in no state, or in every state.
+const NEVER: u32 = u32::MAX - 1;
+const ALWAYS: u32 = u32::MAX - 2;
 
 struct Assembly<'a, 'b> {
     store: &'a mut Store,
@@ -226,30 +231,21 @@ impl Assembly<'_, '_> {
     }
 
     /// Numbers and returns the derived atoms that the outputs need, in raw order.
-    fn needed(
-        &mut self,
-        raw: &RawRules,
-        by_head: &ByHead,
-        outputs: &[u32],
-        first: u32,
-    ) -> Vec<u32> {
-        let is_open =
-            |atom: u32| self.bounds.possible[atom as usize] && !self.bounds.certain[atom as usize];
+    fn needed(&mut self, by_head: &ByHead, outputs: &[u32], first: u32) -> Vec<u32> {
+        let bounds = self.bounds;
+        let is_open = |atom: u32| bounds.possible[atom as usize] && !bounds.certain[atom as usize];
         let mut is_needed = vec![false; self.numbering.n_atoms as usize];
-        let mut queue: Vec<u32> = outputs
-            .iter()
-            .copied()
-            .filter(|&atom| is_open(atom))
-            .collect();
-        while let Some(atom) = queue.pop() {
-            if std::mem::replace(&mut is_needed[atom as usize], true) {
-                continue;
+        let mut need = |atom: u32, queue: &mut Vec<u32>| {
+            if is_open(atom) && !std::mem::replace(&mut is_needed[atom as usize], true) {
+                queue.push(atom);
             }
-            for &rule in by_head.rules(atom) {
-                if self.fires(raw.body(rule as usize)) {
-                    let atoms = raw.body(rule as usize).iter().map(|literal| literal / 2);
-                    queue.extend(atoms.filter(|&atom| is_open(atom) && !is_needed[atom as usize]));
-                }
+        };
+        let mut queue: Vec<u32> = Vec::new();
+        outputs.iter().for_each(|&atom| need(atom, &mut queue));
+        while let Some(atom) = queue.pop() {
+            for body in by_head.bodies(atom).filter(|body| self.fires(body)) {
+                body.iter()
+                    .for_each(|literal| need(literal / 2, &mut queue));
             }
         }
         let is_derived =
@@ -436,15 +432,18 @@ impl Assembly<'_, '_> {
         }
     }
 
+    /// The rules of the atoms in `order`, in the memory of `by_head`: the atoms come in the same order there, so that
+    /// what is written never overtakes what is read.
     fn rules(
         &self,
-        raw: &RawRules,
-        by_head: &ByHead,
+        mut by_head: ByHead,
         order: &[u32],
         stop: &dyn Fn() -> bool,
     ) -> Option<GroundRules> {
-        let mut rules = GroundRules::default();
-        let mut literals: Vec<Literal> = Vec::new();
+        let values = self.values();
+        let mut rule_ends = Vec::with_capacity(order.len());
+        let (mut n_rules, mut n_literals) = (0, 0);
+        let mut literals: Vec<u32> = Vec::new();
         let mut bodies: Vec<(u32, u32)> = Vec::new();
         for (idx, &atom) in order.iter().enumerate() {
             if idx % ATOMS_PER_LOOK == 0 && stop() {
@@ -452,12 +451,10 @@ impl Assembly<'_, '_> {
             }
             literals.clear();
             bodies.clear();
-            for &rule in by_head.rules(atom) {
-                let body = raw.body(rule as usize);
+            for body in by_head.bodies(atom) {
+                let start = literals.len();
                 // A rule whose body contains its own head is redundant.
-                if self.fires(body) && !body.contains(&(atom * 2)) {
-                    let start = literals.len();
-                    self.add_body(body, &mut literals);
+                if !body.contains(&(atom * 2)) && add_body(body, &values, &mut literals) {
                     bodies.push((start as u32, literals.len() as u32));
                 }
             }
@@ -465,66 +462,114 @@ impl Assembly<'_, '_> {
             bodies.sort_unstable_by(|left, right| slice(left).cmp(slice(right)));
             bodies.dedup_by(|left, right| slice(left) == slice(right));
             for body in &bodies {
-                rules.literals.extend_from_slice(slice(body));
-                rules.body_ends.push(rules.literals.len() as u32);
+                let body = slice(body);
+                by_head.literals[n_literals..n_literals + body.len()].copy_from_slice(body);
+                n_literals += body.len();
+                by_head.body_ends[n_rules] = n_literals as u32;
+                n_rules += 1;
             }
-            rules.rule_ends.push(rules.body_ends.len() as u32);
+            rule_ends.push(n_rules as u32);
         }
-        Some(rules)
+        by_head.literals.truncate(n_literals);
+        by_head.literals.shrink_to_fit();
+        by_head.body_ends.truncate(n_rules);
+        by_head.body_ends.shrink_to_fit();
+        let literal = |code: u32| Literal::new(AtomId(code / 2), code % 2 == 1);
+        Some(GroundRules {
+            rule_ends,
+            body_ends: by_head.body_ends,
+            literals: by_head.literals.into_iter().map(literal).collect(),
+        })
     }
 
-    /// Appends a body, sorted and without duplicates and literals that always hold.
-    fn add_body(&self, body: &[u32], out: &mut Vec<Literal>) {
-        let start = out.len();
-        for literal in body {
-            let atom = (literal / 2) as usize;
-            let is_negated = literal % 2 == 1;
-            let is_open = if is_negated {
-                self.bounds.possible[atom]
-            } else {
-                !self.bounds.certain[atom]
-            };
-            if is_open {
-                out.push(Literal::new(AtomId(self.new_ids[atom]), is_negated));
-            }
-        }
-        out[start..].sort_unstable();
-        let mut end = start;
-        for idx in start..out.len() {
-            if idx == start || out[idx] != out[end - 1] {
-                out[end] = out[idx];
-                end += 1;
-            }
-        }
-        out.truncate(end);
+    /// Per raw atom: its final id, or `NEVER` or `ALWAYS`.
+    fn values(&self) -> Vec<u32> {
+        let bounds = self.bounds.possible.iter().zip(&self.bounds.certain);
+        let values = self.new_ids.iter().zip(bounds);
+        let value = |(&id, (&is_possible, &is_certain)): (&u32, (&bool, &bool))| match () {
+            () if is_certain => ALWAYS,
+            () if !is_possible => NEVER,
+            () => id,
+        };
+        values.map(value).collect()
     }
 }
 
-/// Raw rules grouped by head.
+/// Appends a body over final ids, sorted and without duplicates and literals that always hold. Returns false, and appends
+/// nothing, if the body never holds.
+fn add_body(body: &[u32], values: &[u32], out: &mut Vec<u32>) -> bool {
+    let start = out.len();
+    for &literal in body {
+        let (atom, sign) = (literal / 2, literal % 2);
+        match values[atom as usize] {
+            NEVER | ALWAYS => {
+                if (values[atom as usize] == ALWAYS) == (sign == 1) {
+                    out.truncate(start);
+                    return false;
+                }
+            }
+            id => out.push(id * 2 + sign),
+        }
+    }
+    out[start..].sort_unstable();
+    let mut end = start;
+    for idx in start..out.len() {
+        if idx == start || out[idx] != out[end - 1] {
+            out[end] = out[idx];
+            end += 1;
+        }
+    }
+    out.truncate(end);
+    true
+}
+
+/// Raw rules grouped by head, in their order. All literals of an atom's bodies are together.
 struct ByHead {
-    starts: Vec<u32>,
-    rules: Vec<u32>,
+    /// Per atom: the end of its rules, and of their literals.
+    ends: Vec<(u32, u32)>,
+    body_ends: Vec<u32>,
+    literals: Vec<u32>,
 }
 
 impl ByHead {
     fn new(raw: &RawRules, n_atoms: u32) -> ByHead {
-        let mut starts = vec![0; n_atoms as usize + 1];
-        raw.heads
-            .iter()
-            .for_each(|&head| starts[head as usize + 1] += 1);
+        // The ends become right when all rules are in their places: until then, each is where the next rule goes.
+        let mut ends = vec![(0, 0); n_atoms as usize + 1];
+        for (head, body) in raw.iter() {
+            let (n_rules, n_literals) = &mut ends[head as usize + 1];
+            *n_rules += 1;
+            *n_literals += body.len() as u32;
+        }
         for atom in 0..n_atoms as usize {
-            starts[atom + 1] += starts[atom];
+            let (n_rules, n_literals) = ends[atom];
+            ends[atom + 1].0 += n_rules;
+            ends[atom + 1].1 += n_literals;
         }
-        let mut fill = starts.clone();
-        let mut rules = vec![0; raw.len()];
-        for (rule, &head) in raw.heads.iter().enumerate() {
-            rules[fill[head as usize] as usize] = rule as u32;
-            fill[head as usize] += 1;
+        let mut body_ends = vec![0; raw.len()];
+        let mut literals = vec![0; raw.n_literals()];
+        for (head, body) in raw.iter() {
+            let (at, start) = &mut ends[head as usize];
+            let end = *start as usize + body.len();
+            literals[*start as usize..end].copy_from_slice(body);
+            body_ends[*at as usize] = end as u32;
+            (*at, *start) = (*at + 1, end as u32);
         }
-        ByHead { starts, rules }
+        ByHead {
+            ends,
+            body_ends,
+            literals,
+        }
     }
 
-    fn rules(&self, atom: u32) -> &[u32] {
-        &self.rules[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
+    /// The bodies of an atom's rules.
+    fn bodies(&self, atom: u32) -> impl Iterator<Item = &[u32]> {
+        let before = atom.checked_sub(1).map(|atom| self.ends[atom as usize]);
+        let (first, mut start) = before.unwrap_or_default();
+        let ends = &self.body_ends[first as usize..self.ends[atom as usize].0 as usize];
+        ends.iter().map(move |&end| {
+            let body = &self.literals[start as usize..end as usize];
+            start = end;
+            body
+        })
     }
 }

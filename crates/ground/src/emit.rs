@@ -16,44 +16,126 @@ use crate::reach::{Exceeded, Rows};
 use crate::relation::Relation;
 use crate::term::TermId;
 
-/// Ground rules over raw atoms (rows of relations, numbered consecutively), stored flat.
+/// Ground rules over raw atoms (rows of relations, numbered consecutively), in blocks: there are millions of rules, and lists
+/// that grow would be copied over and over, into fresh memory.
 #[derive(Default)]
 pub(crate) struct RawRules {
-    pub(crate) heads: Vec<u32>,
+    /// All but the last are full.
+    blocks: Vec<Block>,
+    /// Number of literals in the full blocks.
+    n_full_literals: usize,
+}
+
+/// A number of rules, stored flat.
+#[derive(Default)]
+struct Block {
+    heads: Vec<u32>,
     /// End of the body of each rule in `literals`.
-    pub(crate) ends: Vec<u32>,
+    ends: Vec<u32>,
     /// Twice the atom, plus one if negated.
-    pub(crate) literals: Vec<u32>,
+    literals: Vec<u32>,
+}
+
+/// Number of rules in a full block.
+const RULES_PER_BLOCK: usize = 1 << 15;
+
+impl Block {
+    fn body(&self, rule: usize) -> &[u32] {
+        let start = rule.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.literals[start as usize..self.ends[rule] as usize]
+    }
+
+    /// Ends a rule, whose literals have been added.
+    fn close(&mut self, head: u32) {
+        self.heads.push(head);
+        self.ends.push(self.literals.len() as u32);
+    }
 }
 
 impl RawRules {
     pub(crate) fn len(&self) -> usize {
-        self.heads.len()
+        let last = self.blocks.last().map_or(0, |block| block.heads.len());
+        self.blocks.len().saturating_sub(1) * RULES_PER_BLOCK + last
+    }
+
+    pub(crate) fn n_literals(&self) -> usize {
+        let last = self.blocks.last().map_or(0, |block| block.literals.len());
+        self.n_full_literals + last
+    }
+
+    pub(crate) fn head(&self, rule: usize) -> u32 {
+        self.blocks[rule / RULES_PER_BLOCK].heads[rule % RULES_PER_BLOCK]
     }
 
     pub(crate) fn body(&self, rule: usize) -> &[u32] {
-        let start = if rule == 0 {
-            0
-        } else {
-            self.ends[rule - 1] as usize
-        };
-        &self.literals[start..self.ends[rule] as usize]
+        self.blocks[rule / RULES_PER_BLOCK].body(rule % RULES_PER_BLOCK)
+    }
+
+    /// The head and the body of each rule.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        self.blocks.iter().flat_map(|block| {
+            let heads = block.heads.iter().enumerate();
+            heads.map(|(rule, &head)| (head, block.body(rule)))
+        })
+    }
+
+    /// All literals of all rules.
+    pub(crate) fn literals(&self) -> impl Iterator<Item = &u32> {
+        self.blocks.iter().flat_map(|block| &block.literals)
+    }
+
+    /// The block that the next rule goes into.
+    fn open(&mut self) -> &mut Block {
+        let last = self.blocks.last();
+        if last.is_none_or(|last| last.heads.len() == RULES_PER_BLOCK) {
+            let block = last.map_or_else(Block::default, |last| Block {
+                heads: Vec::with_capacity(RULES_PER_BLOCK),
+                ends: Vec::with_capacity(RULES_PER_BLOCK),
+                literals: Vec::with_capacity(last.literals.len() * 5 / 4),
+            });
+            self.n_full_literals = self.n_literals();
+            self.blocks.push(block);
+        }
+        self.blocks.last_mut().expect("there is a block")
     }
 
     fn truncate(&mut self, n_rules: usize) {
-        self.heads.truncate(n_rules);
-        self.ends.truncate(n_rules);
-        self.literals
-            .truncate(self.ends.last().map_or(0, |&end| end as usize));
+        self.blocks.truncate(n_rules.div_ceil(RULES_PER_BLOCK));
+        if let Some(last) = self.blocks.last_mut() {
+            let n_last = (n_rules - 1) % RULES_PER_BLOCK + 1;
+            last.heads.truncate(n_last);
+            last.ends.truncate(n_last);
+            last.literals.truncate(last.ends[n_last - 1] as usize);
+        }
+        let full = self.blocks.iter().rev().skip(1);
+        self.n_full_literals = full.map(|block| block.literals.len()).sum();
+    }
+
+    /// Removes the rules from `start` to `end`.
+    fn remove(&mut self, start: usize, end: usize) {
+        let mut kept = RawRules::default();
+        for rule in end..self.len() {
+            kept.add(self.head(rule), self.body(rule));
+        }
+        self.truncate(start);
+        for (head, body) in kept.iter() {
+            self.add(head, body);
+        }
+    }
+
+    fn add(&mut self, head: u32, body: &[u32]) {
+        let block = self.open();
+        block.literals.extend_from_slice(body);
+        block.close(head);
     }
 
     /// The cost of the rules in a network: one gate per rule and one input per literal.
     fn cost(&self) -> usize {
-        self.heads.len() + self.literals.len()
+        self.len() + self.n_literals()
     }
 
     fn bytes(&self) -> u64 {
-        (self.heads.len() * 8 + self.literals.len() * 4) as u64
+        (self.len() * 8 + self.n_literals() * 4) as u64
     }
 }
 
@@ -152,11 +234,10 @@ impl Emitter<'_, '_> {
         // Try the other form for as long as it stays cheaper.
         let cost = self.rules.cost() - cost_before;
         let middle = self.rules.len();
-        let literals = self.rules.literals.len();
         match self.clause(&choice.clause, cost, n_steps * 4 + 1000) {
             Outcome::Over => self.rules.truncate(middle),
             Outcome::Done => {
-                self.keep_second(before, middle, literals);
+                self.rules.remove(before, middle);
                 for relation in fresh {
                     self.emitted.remove(&relation);
                 }
@@ -170,22 +251,6 @@ impl Emitter<'_, '_> {
         let left = self.limits.bytes.saturating_sub(self.rules.bytes());
         let rules = self.limits.rules.saturating_sub(self.rules.len() as u64);
         usize::try_from((left / 6).min(rules * 8)).unwrap_or(usize::MAX)
-    }
-
-    /// Removes the rules from `before` to `middle`.
-    fn keep_second(&mut self, before: usize, middle: usize, literals: usize) {
-        let first_literal = if before == 0 {
-            0
-        } else {
-            self.rules.ends[before - 1] as usize
-        };
-        self.rules.heads.drain(before..middle);
-        self.rules.ends.drain(before..middle);
-        self.rules.literals.drain(first_literal..literals);
-        let shift = (literals - first_literal) as u32;
-        self.rules.ends[before..]
-            .iter_mut()
-            .for_each(|end| *end -= shift);
     }
 
     fn clause(&mut self, clause: &Clause, max_cost: usize, most_steps: u64) -> Outcome {
@@ -204,12 +269,8 @@ impl Emitter<'_, '_> {
         let mut sink = Emit {
             head: &clause.head,
             values: clause.head.args().iter().map(value).collect(),
-            positive: dynamic_conditions(clause, is_dynamic, true),
-            negative: dynamic_conditions(clause, is_dynamic, false)
-                .into_iter()
-                .map(|(_, relation)| relation)
-                .zip(negated_values(clause, is_dynamic))
-                .collect(),
+            positive: self.positive(clause),
+            negative: self.negative(clause),
             tuple: Vec::new(),
             rows: self.rows,
             numbering: self.numbering,
@@ -235,54 +296,73 @@ impl Emitter<'_, '_> {
             Outcome::Over
         }
     }
+
+    /// The atoms of the positive conditions that depend on the state, with the positions of the conditions in the body.
+    fn positive(&self, clause: &Clause) -> Vec<(u32, Atoms)> {
+        let conditions = clause.body.iter().enumerate();
+        let dynamic = conditions.filter_map(|(idx, condition)| match condition {
+            Condition::Holds(relation, _) if self.is_dynamic[relation.idx()] => {
+                Some((idx as u32, self.atoms(*relation)))
+            }
+            _ => None,
+        });
+        dynamic.collect()
+    }
+
+    /// The atoms of the negated conditions that depend on the state, with the arguments of the conditions.
+    fn negative(&self, clause: &Clause) -> Vec<(Atoms, Vec<Value>)> {
+        let dynamic = clause.body.iter().filter_map(|condition| match condition {
+            Condition::Fails(relation, args) if self.is_dynamic[relation.idx()] => {
+                Some((self.atoms(*relation), args.iter().map(value).collect()))
+            }
+            _ => None,
+        });
+        dynamic.collect()
+    }
+
+    fn atoms(&self, relation: RelId) -> Atoms {
+        Atoms {
+            relation,
+            first: self.numbering.atom(relation, 0),
+            is_linked: self.rows.is_linked(relation),
+        }
+    }
 }
 
-/// Conditions over dynamic relations, positive or negated, with their positions in the body.
-fn dynamic_conditions(clause: &Clause, is_dynamic: &[bool], positive: bool) -> Vec<(u32, RelId)> {
-    let conditions =
-        clause
-            .body
-            .iter()
-            .enumerate()
-            .filter_map(|(idx, condition)| match condition {
-                Condition::Holds(relation, _) if positive => Some((idx as u32, *relation)),
-                Condition::Fails(relation, _) if !positive => Some((idx as u32, *relation)),
-                _ => None,
-            });
-    conditions
-        .filter(|(_, relation)| is_dynamic[relation.idx()])
-        .collect()
+/// The atoms of a relation.
+#[derive(Clone, Copy)]
+struct Atoms {
+    relation: RelId,
+    first: u32,
+    /// Whether its rows are rows of split relations.
+    is_linked: bool,
 }
 
-fn negated_values(clause: &Clause, is_dynamic: &[bool]) -> Vec<Vec<Value>> {
-    let conditions = clause.body.iter().filter_map(|condition| match condition {
-        Condition::Fails(relation, args) if is_dynamic[relation.idx()] => Some(args),
-        _ => None,
-    });
-    conditions
-        .map(|args| args.iter().map(value).collect())
-        .collect()
+impl Atoms {
+    /// The atom of a row. A row of a relation over all fluents or moves is mapped to its row in the split relation.
+    #[inline]
+    fn atom(&self, row: u32, rows: &Rows<'_>, numbering: &Numbering) -> u32 {
+        if !self.is_linked {
+            return self.first + row;
+        }
+        let (relation, row) = rows
+            .link(self.relation, row)
+            .unwrap_or((self.relation, row));
+        numbering.atom(relation, row)
+    }
 }
 
 /// Writes one ground rule per match of a clause.
 struct Emit<'a, 'b> {
     head: &'a Head,
     values: Vec<Value>,
-    positive: Vec<(u32, RelId)>,
-    negative: Vec<(RelId, Vec<Value>)>,
+    positive: Vec<(u32, Atoms)>,
+    negative: Vec<(Atoms, Vec<Value>)>,
     tuple: Vec<TermId>,
     rows: &'a mut Rows<'b>,
     numbering: &'a Numbering,
     rules: &'a mut RawRules,
     max_cost: usize,
-}
-
-impl Emit<'_, '_> {
-    /// The atom of a row. A row of a relation over all fluents or moves is mapped to its row in the split relation.
-    fn atom(&self, relation: RelId, row: u32) -> u32 {
-        let (relation, row) = self.rows.link(relation, row).unwrap_or((relation, row));
-        self.numbering.atom(relation, row)
-    }
 }
 
 impl Sink for Emit<'_, '_> {
@@ -295,22 +375,22 @@ impl Sink for Emit<'_, '_> {
         let row = store.relations[relation.idx()]
             .find(&self.tuple)
             .expect("a reachable head has a row");
-        for &(condition, relation) in &self.positive {
-            let atom = self.atom(relation, rows[condition as usize]);
-            self.rules.literals.push(atom * 2);
+        let block = self.rules.open();
+        for (condition, atoms) in &self.positive {
+            let atom = atoms.atom(rows[*condition as usize], self.rows, self.numbering);
+            block.literals.push(atom * 2);
         }
-        for (relation, values) in &self.negative {
+        for (atoms, values) in &self.negative {
             self.tuple.clear();
             for value in values {
                 self.tuple.push(store.build(value, registers));
             }
-            if let Some(row) = store.relations[relation.idx()].find(&self.tuple) {
-                let atom = self.atom(*relation, row);
-                self.rules.literals.push(atom * 2 + 1);
+            if let Some(row) = store.relations[atoms.relation.idx()].find(&self.tuple) {
+                let atom = atoms.atom(row, self.rows, self.numbering);
+                block.literals.push(atom * 2 + 1);
             }
         }
-        self.rules.heads.push(self.numbering.atom(relation, row));
-        self.rules.ends.push(self.rules.literals.len() as u32);
+        block.close(self.numbering.atom(relation, row));
         if self.rules.cost() > self.max_cost {
             Flow::Stop
         } else {
@@ -326,4 +406,32 @@ pub(crate) fn total_rows(store: &Store) -> u64 {
         .iter()
         .map(|relation| u64::from(Relation::len(relation)))
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES_PER_BLOCK, RawRules};
+
+    #[test]
+    fn rules_are_removed_across_blocks() {
+        let rule = |head: usize| (head as u32, vec![head as u32; head % 3]);
+        let mut rules = RawRules::default();
+        for (head, body) in (0..3 * RULES_PER_BLOCK + 1).map(rule) {
+            rules.add(head, &body);
+        }
+        let half = RULES_PER_BLOCK / 2;
+        rules.remove(half, 2 * RULES_PER_BLOCK);
+        assert_eq!(rules.len(), half + RULES_PER_BLOCK + 1);
+        rules.truncate(RULES_PER_BLOCK);
+        let left = (0..half).chain((2 * RULES_PER_BLOCK..).take(half));
+        let left: Vec<(u32, Vec<u32>)> = left.map(rule).collect();
+        assert_eq!(rules.len(), left.len());
+        let n_literals: usize = left.iter().map(|(_, body)| body.len()).sum();
+        assert_eq!(rules.n_literals(), n_literals);
+        for (idx, (head, body)) in left.iter().enumerate() {
+            assert_eq!((rules.head(idx), rules.body(idx)), (*head, &body[..]));
+        }
+        let all = rules.iter().map(|(head, body)| (head, body.to_vec()));
+        assert_eq!(all.collect::<Vec<_>>(), left);
+    }
 }

@@ -4,6 +4,8 @@
 //! clause. Relations may grow while a join runs: each condition sees only the rows below a bound, which the caller
 //! fixes in advance.
 
+use agon_gdl::SymbolId;
+
 use crate::plan::{Access, Pattern, Plan, Step, Value};
 use crate::relation::{NO_ROW, Relation};
 use crate::term::{TermId, TermTable, TermView};
@@ -24,36 +26,48 @@ impl Store {
     }
 
     /// Evaluates a value; new terms are added to the table.
+    #[inline]
     pub(crate) fn build(&mut self, value: &Value, registers: &[TermId]) -> TermId {
         match value {
             Value::Register(register) => registers[*register as usize],
             Value::Term(term) => *term,
-            Value::Function(name, values) => {
-                self.n_built += 1;
-                let args: Vec<TermId> = values
-                    .iter()
-                    .map(|value| self.build(value, registers))
-                    .collect();
-                self.terms.compound(*name, &args)
-            }
+            Value::Function(name, values) => self.build_compound(*name, values, registers),
         }
     }
 
+    fn build_compound(&mut self, name: SymbolId, values: &[Value], registers: &[TermId]) -> TermId {
+        self.n_built += 1;
+        let args: Vec<TermId> = values
+            .iter()
+            .map(|value| self.build(value, registers))
+            .collect();
+        self.terms.compound(name, &args)
+    }
+
     /// Evaluates a value, if the result is already in the table.
+    #[inline]
     fn lookup(&self, value: &Value, registers: &[TermId]) -> Option<TermId> {
         match value {
             Value::Register(register) => Some(registers[*register as usize]),
             Value::Term(term) => Some(*term),
-            Value::Function(name, values) => {
-                let args: Option<Vec<TermId>> = values
-                    .iter()
-                    .map(|value| self.lookup(value, registers))
-                    .collect();
-                self.terms.find_compound(*name, &args?)
-            }
+            Value::Function(name, values) => self.lookup_compound(*name, values, registers),
         }
     }
 
+    fn lookup_compound(
+        &self,
+        name: SymbolId,
+        values: &[Value],
+        registers: &[TermId],
+    ) -> Option<TermId> {
+        let args: Option<Vec<TermId>> = values
+            .iter()
+            .map(|value| self.lookup(value, registers))
+            .collect();
+        self.terms.find_compound(name, &args?)
+    }
+
+    #[inline]
     fn lookup_all(&self, values: &[Value], registers: &[TermId], out: &mut Vec<TermId>) -> bool {
         out.clear();
         for value in values {
@@ -65,6 +79,7 @@ impl Store {
         true
     }
 
+    #[inline]
     fn matches(&self, pattern: &Pattern, term: TermId, registers: &mut [TermId]) -> bool {
         match pattern {
             Pattern::Bind(register) => {
@@ -73,17 +88,25 @@ impl Store {
             }
             Pattern::Same(register) => registers[*register as usize] == term,
             Pattern::Term(other) => *other == term,
-            Pattern::Function(name, patterns) => match self.terms.view(term) {
-                TermView::Compound(other, args)
-                    if other == *name && args.len() == patterns.len() =>
-                {
-                    patterns
-                        .iter()
-                        .zip(args)
-                        .all(|(pattern, &arg)| self.matches(pattern, arg, registers))
-                }
-                _ => false,
-            },
+            Pattern::Function(name, patterns) => {
+                self.matches_compound(*name, patterns, term, registers)
+            }
+        }
+    }
+
+    fn matches_compound(
+        &self,
+        name: SymbolId,
+        patterns: &[Pattern],
+        term: TermId,
+        registers: &mut [TermId],
+    ) -> bool {
+        match self.terms.view(term) {
+            TermView::Compound(other, args) if other == name && args.len() == patterns.len() => {
+                let mut pairs = patterns.iter().zip(args);
+                pairs.all(|(pattern, &arg)| self.matches(pattern, arg, registers))
+            }
+            _ => false,
         }
     }
 }
@@ -137,8 +160,20 @@ pub(crate) struct Join {
     key: Vec<TermId>,
     /// Rows visited in the last run.
     pub(crate) n_steps: u64,
+    /// The number of steps at which limits are checked next.
+    next_look: u64,
     /// The limit that ended the last run early, if any.
     pub(crate) exceeded: Option<&'static str>,
+}
+
+/// How the innermost loop of a join ended.
+enum Inner {
+    /// There are no more rows.
+    Exhausted,
+    /// The next match is to have another head, for which a step further out must move on.
+    Settled,
+    /// The sink stopped the join, or the budget is exhausted.
+    Ended,
 }
 
 impl Join {
@@ -160,46 +195,34 @@ impl Join {
         self.cursors.clear();
         self.cursors.resize(plan.steps.len(), NO_ROW);
         self.n_steps = 0;
+        self.next_look = STEPS_PER_LOOK.min(budget.steps.saturating_add(1));
         self.exceeded = None;
-        let mut next_look = STEPS_PER_LOOK;
-        let n_steps = plan.steps.len();
+        // Only tests come after the last rows.
+        let is_rows = |step: &Step| matches!(step, Step::Rows { .. });
+        let innermost = plan.steps.iter().rposition(is_rows);
         let mut step = 0;
         let mut is_entry = true;
         loop {
-            // Step 1. At the end of the plan, the clause is satisfied.
-            if step == n_steps {
-                let built_before = store.n_built;
-                let flow = sink.take(store, &self.registers, &self.rows);
-                self.n_steps += (store.n_built - built_before) * STEPS_PER_TERM;
-                match flow {
-                    Flow::Next => {}
-                    Flow::NextHead => step = plan.settled_at,
-                    Flow::Stop => return false,
+            if Some(step) == innermost {
+                // Step 1. Visit all rows of the last rows step.
+                match self.run_innermost(plan, step, bounds, store, budget, sink) {
+                    Inner::Exhausted => {}
+                    Inner::Settled => step = plan.settled_at,
+                    Inner::Ended => return false,
                 }
-            } else {
-                // Step 2. Find the next row of this step, or evaluate its test.
-                self.n_steps += 1;
-                if self.n_steps >= next_look || self.n_steps > budget.steps {
-                    next_look = self.n_steps + STEPS_PER_LOOK;
-                    self.exceeded = if self.n_steps > budget.steps {
-                        Some("join steps")
-                    } else if store.bytes() > budget.bytes {
-                        Some("memory")
-                    } else if (budget.stop)() {
-                        Some("time")
-                    } else {
-                        None
-                    };
-                    if self.exceeded.is_some() {
-                        return false;
-                    }
+            } else if let Some(at) = plan.steps.get(step) {
+                // Step 2. Find the next row of a step further out, or evaluate its test.
+                if self.is_exhausted(store, budget) {
+                    return false;
                 }
-                let is_satisfied = self.advance(&plan.steps[step], step, is_entry, bounds, store);
-                if is_satisfied {
+                if self.advance(at, step, is_entry, bounds, store) {
                     step += 1;
                     is_entry = true;
                     continue;
                 }
+            } else {
+                // Without rows, the tests have been passed.
+                return self.take(store, sink) != Flow::Stop;
             }
             // Step 3. Backtrack to the last step that may have another row.
             loop {
@@ -207,7 +230,7 @@ impl Join {
                     return true;
                 }
                 step -= 1;
-                if matches!(plan.steps[step], Step::Rows { .. }) && self.cursors[step] != NO_ROW {
+                if is_rows(&plan.steps[step]) && self.cursors[step] != NO_ROW {
                     break;
                 }
             }
@@ -215,7 +238,104 @@ impl Join {
         }
     }
 
-    /// Moves a step to its first (on entry) or next matching row.
+    /// The last rows step of a plan and the tests after it, in one loop: most of the time is spent here.
+    fn run_innermost(
+        &mut self,
+        plan: &Plan,
+        at: usize,
+        bounds: &Bounds<'_>,
+        store: &mut Store,
+        budget: &Budget<'_>,
+        sink: &mut impl Sink,
+    ) -> Inner {
+        let (rows, tests) = plan.steps[at..].split_first().expect("it is a step");
+        let Step::Rows {
+            condition,
+            relation,
+            access,
+            load,
+        } = rows
+        else {
+            return Inner::Exhausted;
+        };
+        let end = bounds.ends[*condition as usize];
+        if self.is_exhausted(store, budget) {
+            return Inner::Ended;
+        }
+        let rows = &store.relations[relation.idx()];
+        let start = if at == 0 { bounds.first_start } else { 0 };
+        let mut row = self.first_row(access, start, rows, store);
+        loop {
+            row = self.matching(
+                row,
+                end,
+                access,
+                load,
+                &store.relations[relation.idx()],
+                store,
+            );
+            if row == NO_ROW {
+                return Inner::Exhausted;
+            }
+            self.rows[*condition as usize] = row;
+            let mut is_satisfied = true;
+            for (idx, test) in tests.iter().enumerate() {
+                if self.is_exhausted(store, budget) {
+                    return Inner::Ended;
+                }
+                is_satisfied = self.advance(test, at + 1 + idx, true, bounds, store);
+                if !is_satisfied {
+                    break;
+                }
+            }
+            if is_satisfied {
+                match self.take(store, sink) {
+                    Flow::Next => {}
+                    Flow::NextHead if plan.settled_at > at => {}
+                    Flow::NextHead => return Inner::Settled,
+                    Flow::Stop => return Inner::Ended,
+                }
+            }
+            if self.is_exhausted(store, budget) {
+                return Inner::Ended;
+            }
+            row = row_after(row, access, &store.relations[relation.idx()]);
+        }
+    }
+
+    /// Gives a match to the sink.
+    #[inline]
+    fn take(&mut self, store: &mut Store, sink: &mut impl Sink) -> Flow {
+        let built_before = store.n_built;
+        let flow = sink.take(store, &self.registers, &self.rows);
+        self.n_steps += (store.n_built - built_before) * STEPS_PER_TERM;
+        flow
+    }
+
+    /// Counts a step; whether the budget is exhausted.
+    #[inline]
+    fn is_exhausted(&mut self, store: &Store, budget: &Budget<'_>) -> bool {
+        self.n_steps += 1;
+        self.n_steps >= self.next_look && self.look(store, budget)
+    }
+
+    #[cold]
+    fn look(&mut self, store: &Store, budget: &Budget<'_>) -> bool {
+        let next_look = self.n_steps + STEPS_PER_LOOK;
+        self.next_look = next_look.min(budget.steps.saturating_add(1));
+        self.exceeded = if self.n_steps > budget.steps {
+            Some("join steps")
+        } else if store.bytes() > budget.bytes {
+            Some("memory")
+        } else if (budget.stop)() {
+            Some("time")
+        } else {
+            None
+        };
+        self.exceeded.is_some()
+    }
+
+    /// Moves a step to its first (on entry) or next matching row, or evaluates its test.
     fn advance(
         &mut self,
         step: &Step,
@@ -247,56 +367,74 @@ impl Join {
             } => {
                 let end = bounds.ends[*condition as usize];
                 let relation = &store.relations[relation.idx()];
-                let mut row = match (access, is_entry) {
-                    (Access::Scan, true) => {
-                        if at == 0 {
-                            bounds.first_start
-                        } else {
-                            0
-                        }
-                    }
-                    (Access::Scan, false) => self.cursors[at] + 1,
-                    (Access::Index(index, key), true) => {
-                        if store.lookup_all(key, &self.registers, &mut self.key) {
-                            relation.first_match(*index, &self.key)
-                        } else {
-                            NO_ROW
-                        }
-                    }
-                    (Access::Index(index, _), false) => {
-                        relation.next_match(*index, self.cursors[at])
-                    }
-                    (Access::Exact(key), true) => {
-                        if store.lookup_all(key, &self.registers, &mut self.key) {
-                            relation.find(&self.key).unwrap_or(NO_ROW)
-                        } else {
-                            NO_ROW
-                        }
-                    }
-                    (Access::Exact(_), false) => NO_ROW,
+                let row = if is_entry {
+                    let start = if at == 0 { bounds.first_start } else { 0 };
+                    self.first_row(access, start, relation, store)
+                } else {
+                    row_after(self.cursors[at], access, relation)
                 };
-                loop {
-                    if row >= end {
-                        self.cursors[at] = NO_ROW;
-                        return false;
-                    }
-                    let values = relation.row(row);
-                    let registers = &mut self.registers;
-                    if load.iter().all(|(column, pattern)| {
-                        store.matches(pattern, values[*column as usize], registers)
-                    }) {
-                        self.cursors[at] = row;
-                        self.rows[*condition as usize] = row;
-                        return true;
-                    }
-                    self.n_steps += 1;
-                    row = match access {
-                        Access::Scan => row + 1,
-                        Access::Index(index, _) => relation.next_match(*index, row),
-                        Access::Exact(_) => NO_ROW,
-                    };
-                }
+                let row = self.matching(row, end, access, load, relation, store);
+                self.cursors[at] = row;
+                self.rows[*condition as usize] = row;
+                row != NO_ROW
             }
         }
+    }
+
+    /// The first row of an access path; a scan begins with `start`.
+    #[inline]
+    fn first_row(
+        &mut self,
+        access: &Access,
+        start: u32,
+        relation: &Relation,
+        store: &Store,
+    ) -> u32 {
+        let (Access::Index(_, key) | Access::Exact(key)) = access else {
+            return start;
+        };
+        if !store.lookup_all(key, &self.registers, &mut self.key) {
+            return NO_ROW;
+        }
+        match access {
+            Access::Index(index, _) => relation.first_match(*index, &self.key),
+            _ => relation.find(&self.key).unwrap_or(NO_ROW),
+        }
+    }
+
+    /// The first row from `row` on, before `end`, that matches the patterns, or `NO_ROW`.
+    #[inline]
+    fn matching(
+        &mut self,
+        mut row: u32,
+        end: u32,
+        access: &Access,
+        load: &[(u32, Pattern)],
+        relation: &Relation,
+        store: &Store,
+    ) -> u32 {
+        while row < end {
+            let values = relation.row(row);
+            let registers = &mut self.registers;
+            let matches = |(column, pattern): &(u32, Pattern)| {
+                store.matches(pattern, values[*column as usize], registers)
+            };
+            if load.iter().all(matches) {
+                return row;
+            }
+            self.n_steps += 1;
+            row = row_after(row, access, relation);
+        }
+        NO_ROW
+    }
+}
+
+/// The next row of an access path, or `NO_ROW`.
+#[inline]
+fn row_after(row: u32, access: &Access, relation: &Relation) -> u32 {
+    match access {
+        Access::Scan => row + 1,
+        Access::Index(index, _) => relation.next_match(*index, row),
+        Access::Exact(_) => NO_ROW,
     }
 }

@@ -26,6 +26,7 @@ mod domains;
 mod emit;
 mod error;
 mod join;
+mod lookup;
 mod plan;
 mod program;
 mod project;
@@ -44,6 +45,7 @@ use decompose::Auxiliaries;
 use emit::{Choice, Emitter, Numbering, RawRules};
 use join::{Join, Store};
 use reach::{Exceeded, Rows, Watch};
+use relation::Relation;
 
 pub use error::{GroundError, GroundLimits};
 pub use program::{
@@ -66,8 +68,10 @@ pub fn ground(
     let mut spent = 0;
     loop {
         match attempt(rules, limits, stop, &plan, &mut spent) {
-            Ok(program) => {
-                strata::check(&program, stop)?;
+            Ok((program, is_stratified)) => {
+                if !is_stratified {
+                    strata::check(&program, stop)?;
+                }
                 return Ok(program);
             }
             Err(Setback::Final(error)) => return Err(error),
@@ -167,13 +171,14 @@ const DEMANDED_ROWS: u32 = 300_000;
 /// The same limit for narrowed clauses: they add little work for each row.
 const NARROWED_ROWS: u32 = 600_000;
 
+/// Grounds with one plan. Also returns whether no atom of the program can depend on its own negation.
 fn attempt(
     rules: &Rules,
     limits: &GroundLimits,
     stop: &dyn Fn() -> bool,
     plan: &Demand,
     spent: &mut u64,
-) -> Result<GroundProgram, Setback> {
+) -> Result<(GroundProgram, bool), Setback> {
     let mut catalog = Catalog::default();
     let mut store = Store::default();
     let stopped = |rule: u32| Setback::Final(stopped(rules, rule));
@@ -203,6 +208,7 @@ fn attempt(
     let demanded = demand::with_callers(&clauses, &large, &catalog);
     let clauses = demand::demand(clauses, &demanded, &mut catalog);
     let mut split = Split::new(clauses, &mut catalog, stop).map_err(&stopped)?;
+    let is_stratified = reach::is_stratified(&split.reachable, &catalog);
     let nature = reach::nature(&split.reachable, &catalog, rules.is_gdl2());
     let mut rows = Rows::new(&mut catalog);
     let is_filter: Vec<bool> = rows
@@ -255,6 +261,7 @@ fn attempt(
         is_dynamic.push(keyword != Some(RelationId::INIT));
     }
     rows.make_room(&mut store);
+    store.relations.iter_mut().for_each(Relation::settle);
     let numbering = Numbering::new(&store, &is_dynamic);
     let raw = emit_all(
         &mut split,
@@ -274,11 +281,12 @@ fn attempt(
             &mut rows,
             &mut store,
             &numbering,
-            (&raw, &links, &bounds),
+            (raw, &links, &bounds),
             (&is_dynamic, stop),
         )
     });
-    program.ok_or_else(|| stopped(rules.rules.len() as u32))
+    let program = program.ok_or_else(|| stopped(rules.rules.len() as u32))?;
+    Ok((program, is_stratified))
 }
 
 /// The error when `stop` returned true while this rule was worked on. After the last rule, all of them were.
@@ -392,7 +400,7 @@ fn narrowed(sheet: &str) -> String {
     };
     let program = attempt(&rules, &GroundLimits::default(), &|| false, &plan, &mut 0);
     match program {
-        Ok(program) => program.to_string(),
+        Ok((program, _)) => program.to_string(),
         Err(_) => panic!("the sheet is small"),
     }
 }

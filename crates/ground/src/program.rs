@@ -189,7 +189,7 @@ impl GroundProgram {
     }
 
     /// The derived atoms in order.
-    pub fn derived(&self) -> impl Iterator<Item = AtomId> + use<> {
+    pub fn derived(&self) -> impl ExactSizeIterator<Item = AtomId> + use<> {
         (self.atoms.first_derived..self.n_atoms()).map(AtomId)
     }
 

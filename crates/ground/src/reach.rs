@@ -64,6 +64,11 @@ impl<'a> Rows<'a> {
         self.links.get(&relation).map(|links| links[row as usize])
     }
 
+    /// Whether the rows of a relation are rows of split relations.
+    pub(crate) fn is_linked(&self, relation: RelId) -> bool {
+        self.links.contains_key(&relation)
+    }
+
     /// The relation and row that a head stands for, given its arguments.
     pub(crate) fn resolve(
         &mut self,
@@ -305,6 +310,22 @@ fn negative_cycles(clauses: &[Clause], catalog: &Catalog) -> Vec<RelId> {
         }
     }
     found
+}
+
+/// Whether no atom can depend on its own negation, because no relation does by name.
+pub(crate) fn is_stratified(clauses: &[Clause], catalog: &Catalog) -> bool {
+    // The relations over all fluents or moves depend on relations that are not known by name.
+    let is_open = |clause: &Clause| {
+        let mut used = clause.body.iter().filter_map(Condition::relation);
+        matches!(clause.head, Head::Any(keyword, _) if keyword != RelationId::INIT)
+            || used.any(|relation| matches!(catalog.meaning(relation), Meaning::OfAny(keyword) if !is_given(keyword)))
+    };
+    !clauses.iter().any(is_open) && negative_cycles(clauses, catalog).is_empty()
+}
+
+/// Whether the atoms of a keyword are given in every state, so that they depend on no others.
+fn is_given(keyword: RelationId) -> bool {
+    keyword == RelationId::TRUE || keyword == RelationId::DOES
 }
 
 fn relation_graph(clauses: &[Clause], catalog: &Catalog) -> Vec<Vec<u32>> {

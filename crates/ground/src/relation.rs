@@ -4,8 +4,7 @@
 //! from n on are those that a round of the fixpoint added. An index groups rows by the values of some columns. It is
 //! created when a join first needs it and updated by insertions.
 
-use hashbrown::HashTable;
-
+use crate::lookup::Lookup;
 use crate::term::TermId;
 
 /// No row.
@@ -15,12 +14,12 @@ pub(crate) const NO_ROW: u32 = u32::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct IndexId(u32);
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Relation {
     arity: usize,
     n_rows: u32,
     values: Vec<TermId>,
-    rows: HashTable<u32>,
+    rows: Lookup,
     indexes: Vec<Index>,
 }
 
@@ -28,7 +27,7 @@ pub(crate) struct Relation {
 struct Index {
     columns: Box<[u32]>,
     /// Groups by key; the key is read from the first row of the group.
-    by_key: HashTable<u32>,
+    by_key: Lookup,
     groups: Vec<Group>,
     /// The next row of the same group.
     next: Vec<u32>,
@@ -44,7 +43,10 @@ impl Relation {
     pub(crate) fn new(arity: usize) -> Relation {
         Relation {
             arity,
-            ..Relation::default()
+            n_rows: 0,
+            values: Vec::new(),
+            rows: Lookup::new(arity),
+            indexes: Vec::new(),
         }
     }
 
@@ -60,28 +62,32 @@ impl Relation {
     /// Adds a tuple; returns its row and whether it is new.
     pub(crate) fn insert(&mut self, tuple: &[TermId]) -> (u32, bool) {
         debug_assert_eq!(tuple.len(), self.arity);
-        let hash = hash_tuple(tuple);
         let (values, arity) = (&self.values, self.arity);
-        let tuple_at = |row: u32| &values[row as usize * arity..row as usize * arity + arity];
-        if let Some(&known) = self.rows.find(hash, |&row| tuple_at(row) == tuple) {
-            return (known, false);
+        let value_at = |row: u32, column: usize| values[row as usize * arity + column];
+        let (row, is_new) = self.rows.insert(arity, |column| tuple[column], value_at);
+        if is_new {
+            self.values.extend_from_slice(tuple);
+            self.n_rows += 1;
+            for index in &mut self.indexes {
+                index.add(&self.values, self.arity, row);
+            }
         }
-        let row = self.n_rows;
-        self.rows
-            .insert_unique(hash, row, |&row| hash_tuple(tuple_at(row)));
-        self.values.extend_from_slice(tuple);
-        self.n_rows += 1;
-        for index in &mut self.indexes {
-            index.add(&self.values, self.arity, row);
-        }
-        (row, true)
+        (row, is_new)
     }
 
     /// The row of a tuple.
+    #[inline]
     pub(crate) fn find(&self, tuple: &[TermId]) -> Option<u32> {
-        self.rows
-            .find(hash_tuple(tuple), |&row| self.row(row) == tuple)
-            .copied()
+        let value_at = |row: u32, column: usize| self.values[row as usize * self.arity + column];
+        let row = self.rows.find(tuple, value_at);
+        (row != NO_ROW).then_some(row)
+    }
+
+    /// Makes searches faster, once all rows are there.
+    pub(crate) fn settle(&mut self) {
+        let (values, arity) = (&self.values, self.arity);
+        let value_at = |row: u32, column: usize| values[row as usize * arity + column];
+        self.rows.settle(arity, value_at);
     }
 
     /// The index on some columns; creates it if necessary.
@@ -95,7 +101,7 @@ impl Relation {
         }
         let mut index = Index {
             columns: columns.into(),
-            by_key: HashTable::new(),
+            by_key: Lookup::new(columns.len()),
             groups: Vec::new(),
             next: Vec::with_capacity(self.n_rows as usize),
         };
@@ -109,17 +115,13 @@ impl Relation {
     /// The first row whose indexed columns have these values, or `NO_ROW`.
     pub(crate) fn first_match(&self, index: IndexId, key: &[TermId]) -> u32 {
         let index = &self.indexes[index.0 as usize];
-        let has_key = |&group: &u32| {
-            let row = self.row(index.groups[group as usize].first);
-            index
-                .columns
-                .iter()
-                .zip(key)
-                .all(|(&column, &value)| row[column as usize] == value)
+        let value_at = |group: u32, column: usize| {
+            let row = index.groups[group as usize].first;
+            self.values[row as usize * self.arity + index.columns[column] as usize]
         };
-        match index.by_key.find(hash_tuple(key), has_key) {
-            Some(&group) => index.groups[group as usize].first,
-            None => NO_ROW,
+        match index.by_key.find(key, value_at) {
+            NO_ROW => NO_ROW,
+            group => index.groups[group as usize].first,
         }
     }
 
@@ -159,64 +161,22 @@ impl Relation {
 
 impl Index {
     fn add(&mut self, values: &[TermId], arity: usize, row: u32) {
-        let value_at = |row: u32, column: u32| values[row as usize * arity + column as usize];
-        let hash_of = |row: u32| {
-            let mut hash = Mix::new(self.columns.len());
-            self.columns
-                .iter()
-                .for_each(|&column| hash.add(value_at(row, column)));
-            hash.finish()
-        };
-        let hash = hash_of(row);
-        let same = |&group: &u32| {
-            let first = self.groups[group as usize].first;
-            self.columns
-                .iter()
-                .all(|&column| value_at(first, column) == value_at(row, column))
-        };
+        let (columns, groups) = (&self.columns, &self.groups);
+        let value =
+            |row: u32, column: usize| values[row as usize * arity + columns[column] as usize];
+        let value_at = |group: u32, column: usize| value(groups[group as usize].first, column);
+        let key = |column: usize| value(row, column);
+        let (group, is_new) = self.by_key.insert(columns.len(), key, value_at);
         self.next.push(NO_ROW);
-        match self.by_key.find(hash, same) {
-            Some(&group) => {
-                let group = &mut self.groups[group as usize];
-                self.next[group.last as usize] = row;
-                group.last = row;
-            }
-            None => {
-                let group = self.groups.len() as u32;
-                self.groups.push(Group {
-                    first: row,
-                    last: row,
-                });
-                let groups = &self.groups;
-                self.by_key
-                    .insert_unique(hash, group, |&group| hash_of(groups[group as usize].first));
-            }
+        if is_new {
+            let (first, last) = (row, row);
+            self.groups.push(Group { first, last });
+        } else {
+            let group = &mut self.groups[group as usize];
+            self.next[group.last as usize] = row;
+            group.last = row;
         }
     }
-}
-
-/// A fast hash of a few small numbers. Ids are dense, so the bits must be mixed well: hashbrown uses the top seven bits
-/// and the lowest ones.
-struct Mix(u64);
-
-impl Mix {
-    fn new(length: usize) -> Mix {
-        Mix(length as u64)
-    }
-
-    fn add(&mut self, value: TermId) {
-        self.0 = (self.0.rotate_left(23) ^ u64::from(value.0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-}
-
-fn hash_tuple(tuple: &[TermId]) -> u64 {
-    let mut hash = Mix::new(tuple.len());
-    tuple.iter().for_each(|&value| hash.add(value));
-    hash.finish()
 }
 
 #[cfg(test)]
@@ -234,6 +194,7 @@ mod tests {
         assert_eq!(relation.insert(&tuple(&[3, 4])), (1, true));
         assert_eq!(relation.insert(&tuple(&[1, 2])), (0, false));
         assert_eq!(relation.row(1), tuple(&[3, 4]));
+        assert_eq!(relation.find(&tuple(&[3, 4])), Some(1));
         assert_eq!(relation.find(&tuple(&[3, 5])), None);
     }
 

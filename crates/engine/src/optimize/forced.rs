@@ -4,9 +4,7 @@
 //! "does noop" becomes "not in control". The turn then no longer depends on any move, and [`crate::phases`] can detect
 //! it.
 
-use rustc_hash::FxHashSet;
-
-use crate::network::{Network, Node, NodeId, Signal};
+use crate::network::{Network, Node, Signal};
 use crate::optimize::prune::rebuild;
 
 /// Replaces forced moves by their legality, where that is a plain bit of the state.
@@ -14,19 +12,12 @@ use crate::optimize::prune::rebuild;
 pub(crate) fn forced(network: Network) -> Network {
     let mut replacement: Vec<Option<Signal>> = vec![None; network.n_inputs as usize];
     for role in &network.roles {
-        let conjuncts: Vec<FxHashSet<Signal>> = role
-            .legal
-            .iter()
-            .map(|&legal| conjuncts(&network, legal))
-            .collect();
         for (idx, &legal) in role.legal.iter().enumerate() {
             if !matches!(network.node(legal.node()), Node::Base(_)) {
                 continue;
             }
-            let excludes = |(other, conjuncts): (usize, &FxHashSet<Signal>)| {
-                other == idx || conjuncts.contains(&!legal) || conjuncts.contains(&Signal::FALSE)
-            };
-            if conjuncts.iter().enumerate().all(excludes) {
+            let mut others = role.legal.iter().enumerate();
+            if others.all(|(other, &signal)| other == idx || excludes(&network, signal, legal)) {
                 replacement[role.first_input as usize + idx] = Some(legal);
             }
         }
@@ -44,12 +35,12 @@ pub(crate) fn forced(network: Network) -> Network {
     })
 }
 
-/// The conjuncts of a signal: signals that all hold when this one does.
-fn conjuncts(network: &Network, signal: Signal) -> FxHashSet<Signal> {
-    let mut conjuncts = FxHashSet::default();
-    conjuncts.insert(signal);
-    if !signal.is_complement() && signal.node() != NodeId(0) {
-        conjuncts.extend(network.inputs_of(signal.node()));
+/// Whether a signal is false, or the complement of the other one is among its conjuncts, which all hold when it does.
+fn excludes(network: &Network, signal: Signal, other: Signal) -> bool {
+    let mut conjuncts: &[Signal] = &[];
+    if !signal.is_complement() {
+        conjuncts = network.inputs_of(signal.node());
     }
-    conjuncts
+    // The inputs of a gate are sorted.
+    signal == Signal::FALSE || signal == !other || conjuncts.binary_search(&!other).is_ok()
 }

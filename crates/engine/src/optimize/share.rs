@@ -7,6 +7,7 @@
 //! - Brayton and McMullen 1982, The decomposition and factorization of Boolean expressions (single-cube divisors)
 
 use std::collections::BinaryHeap;
+use std::hash::BuildHasher;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -18,6 +19,8 @@ use crate::optimize::rewrite::{Carried, rewrite};
 const MIN_READERS: u32 = 4;
 /// Gates with more signals than this are paired only within windows, because all pairs would be too many.
 const MAX_PAIRED: usize = 24;
+/// Maximum number of counts that pairs share, a byte each: they stay in the cache of the processor.
+const MAX_SLOTS: usize = 1 << 20;
 /// Total work limit, in inputs visited. Larger networks are shared only in part.
 const MAX_WORK: u64 = 10_000_000;
 
@@ -122,17 +125,35 @@ impl Terms {
             }
         }
         terms.add_readers(&n_readers);
-        for gate in 0..terms.gates.spans.len() as u32 {
-            for (a, b) in pairs_of(terms.gates.list(gate)) {
-                terms.work += 1;
-                // A pair has no more readers than each of its literals.
-                if n_readers[a as usize].min(n_readers[b as usize]) >= MIN_READERS {
-                    *terms.counts.entry((a, b)).or_default() += 1;
-                }
-            }
-        }
-        terms.counts.retain(|_, count| *count >= MIN_READERS);
+        terms.count_pairs(&n_readers);
         terms
+    }
+
+    /// Counts the pairs that enough gates read. Most pairs are in few gates and need not be stored: the first count is shared
+    /// by all pairs of the same hash, so that it is never too low.
+    fn count_pairs(&mut self, n_readers: &[u32]) {
+        let gates = &self.gates;
+        let all_pairs =
+            || (0..gates.spans.len() as u32).flat_map(|gate| pairs_of(gates.list(gate)));
+        self.work += all_pairs().count() as u64;
+        // A pair has no more readers than each of its literals.
+        let is_read = |&(a, b): &(Literal, Literal)| {
+            n_readers[a as usize].min(n_readers[b as usize]) >= MIN_READERS
+        };
+        let n_slots = (gates.values.len() * 4).next_power_of_two().min(MAX_SLOTS);
+        let mut by_slot = vec![0_u8; n_slots];
+        let slot = |pair| FxBuildHasher.hash_one::<(Literal, Literal)>(pair) as usize % n_slots;
+        all_pairs().filter(is_read).for_each(|pair| {
+            let count = &mut by_slot[slot(pair)];
+            *count = count.saturating_add(1);
+        });
+        let counts = &mut self.counts;
+        all_pairs().filter(is_read).for_each(|pair| {
+            if u32::from(by_slot[slot(pair)]) >= MIN_READERS {
+                *counts.entry(pair).or_default() += 1;
+            }
+        });
+        counts.retain(|_, count| *count >= MIN_READERS);
     }
 
     fn add_readers(&mut self, n_readers: &[u32]) {

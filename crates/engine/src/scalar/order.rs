@@ -93,7 +93,10 @@ impl Order {
         order.filler = next;
         next += 1;
         // Step 2. The items of each class by level.
-        let mut items: [Vec<(u32, Item)>; N_CLASSES] = Default::default();
+        let mut items: [Vec<(u32, Item)>; N_CLASSES] = std::array::from_fn(|class| {
+            let of_class = class_of.iter().filter(|&&other| other as usize == class);
+            Vec::with_capacity(of_class.count())
+        });
         for node in network.nodes() {
             let items = &mut items[class_of[node.idx()] as usize];
             match (levels.component[node.idx()], network.node(node)) {
