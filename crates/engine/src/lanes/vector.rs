@@ -71,13 +71,6 @@ pub(super) unsafe trait Vector: Copy {
         }
     }
 
-    /// Adds the differences between `now` and the numbers of some lanes, as wrapping 32-bit numbers. The result is the
-    /// sum of all 32-bit words of the vector, see [`Vector::sum_halves`].
-    fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> Self;
-
-    /// The sum of all 32-bit words.
-    fn sum_halves(self) -> u64;
-
     /// Sum and carry of two bits.
     #[inline(always)]
     fn half_add(self, other: Self) -> (Self, Self) {
@@ -251,31 +244,6 @@ mod x86 {
                 }
             }
         }
-        #[inline(always)]
-        fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> __m256i {
-            let mut sum = self;
-            let (eights, _) = numbers.as_chunks::<8>();
-            for (idx, eight) in eights.iter().enumerate() {
-                // SAFETY: eight numbers are a vector; see the implementation.
-                unsafe {
-                    let starts = _mm256_loadu_si256(eight.as_ptr().cast());
-                    let ages = _mm256_sub_epi32(_mm256_set1_epi32(now as i32), starts);
-                    let mask = spread((lanes >> (8 * idx)) as u8);
-                    sum = _mm256_add_epi32(sum, _mm256_and_si256(ages, mask));
-                }
-            }
-            sum
-        }
-        #[inline(always)]
-        fn sum_halves(self) -> u64 {
-            // SAFETY: both are 256 bits.
-            let halves: [u32; 8] = unsafe { std::mem::transmute(self) };
-            let mut sum = 0;
-            for half in halves {
-                sum += u64::from(half);
-            }
-            sum
-        }
     }
 
     /// Spreads each bit to a 32-bit word, all ones or zero.
@@ -390,31 +358,6 @@ mod x86 {
                     _mm512_storeu_epi32(at, new);
                 }
             }
-        }
-        #[inline(always)]
-        fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> __m512i {
-            let mut sum = self;
-            let (sixteens, _) = numbers.as_chunks::<16>();
-            for (idx, sixteen) in sixteens.iter().enumerate() {
-                // SAFETY: sixteen numbers are a vector; see the implementation.
-                unsafe {
-                    let mask = (lanes >> (16 * idx)) as u16;
-                    let starts = _mm512_loadu_epi32(sixteen.as_ptr().cast());
-                    let ages = _mm512_sub_epi32(_mm512_set1_epi32(now as i32), starts);
-                    sum = _mm512_mask_add_epi32(sum, mask, sum, ages);
-                }
-            }
-            sum
-        }
-        #[inline(always)]
-        fn sum_halves(self) -> u64 {
-            // SAFETY: both are 512 bits.
-            let halves: [u32; 16] = unsafe { std::mem::transmute(self) };
-            let mut sum = 0;
-            for half in halves {
-                sum += u64::from(half);
-            }
-            sum
         }
 
         // One instruction computes any function of three inputs; the constant is its truth table.

@@ -151,22 +151,6 @@ unsafe impl Vector for Words {
     fn count_ones(self) -> u32 {
         self.to_words().iter().map(|word| word.count_ones()).sum()
     }
-    #[inline(always)]
-    fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> Words {
-        let mut sum = 0_u32;
-        for lane in super::block::bits(lanes) {
-            sum = sum.wrapping_add(now.wrapping_sub(numbers[lane]));
-        }
-        let mut words = self.to_words();
-        words[0] = u64::from((words[0] as u32).wrapping_add(sum));
-        // SAFETY: there are as many words as a vector has.
-        unsafe { Words::load_unaligned(words.as_ptr()) }
-    }
-    #[inline(always)]
-    fn sum_halves(self) -> u64 {
-        let halves = |word: &u64| (word >> 32) + u64::from(*word as u32);
-        self.to_words().iter().map(halves).sum()
-    }
 }
 
 /// Two words in a register of SSE2.
