@@ -34,20 +34,34 @@ pub(super) struct Leaves {
     /// Per move: the row of its legality and the row to write; both padded to whole eighths.
     pub(super) legal: Vec<u32>,
     pub(super) does: Vec<u32>,
+    /// The first words of these rows: the address of a row then takes no multiplication.
+    legal_words: Vec<u32>,
+    pub(super) does_words: Vec<u32>,
 }
 
 impl Leaves {
-    /// Builds the leaves from rows of moves, padded to whole eighths with the rows `zero` and `trash`.
+    /// Builds the leaves from rows of moves, each of `n_words` words, padded to whole eighths with the rows `zero` and
+    /// `trash`.
     pub(super) fn new(
         moves: impl ExactSizeIterator<Item = (u32, u32)>,
-        zero: u32,
-        trash: u32,
+        (zero, trash): (u32, u32),
+        n_words: usize,
     ) -> Leaves {
         let tree = Tree::new(moves.len());
         let (mut legal, mut does): (Vec<u32>, Vec<u32>) = moves.unzip();
         legal.resize(tree.n_leaves(), zero);
         does.resize(tree.n_leaves(), trash);
-        Leaves { tree, legal, does }
+        let word = |row: &u32| {
+            let word = u64::from(*row) * n_words as u64;
+            u32::try_from(word).expect("the matrix fits into 32 GB")
+        };
+        Leaves {
+            legal_words: legal.iter().map(word).collect(),
+            does_words: does.iter().map(word).collect(),
+            tree,
+            legal,
+            does,
+        }
     }
 }
 
@@ -126,7 +140,7 @@ pub(super) unsafe fn find<V: Vector>(
     // SAFETY: guaranteed by the caller; a path has room for the mask and `MAX_BITS` bits.
     unsafe {
         if mask.is_zero() {
-            clear::<V>(root.eighths, &leaves.does, rows, &mut scratch.dirty);
+            clear::<V>(root.eighths, &leaves.does_words, rows, &mut scratch.dirty);
         } else if items.len() == 1 {
             let counts = scratch.counts.pointer();
             let dirty = scratch.dirty.as_mut_ptr();
@@ -154,7 +168,11 @@ pub(super) unsafe fn count<V: Vector>(
 ) -> V {
     let counts = scratch.counts.pointer();
     let zero = V::splat(false);
-    let Leaves { tree, legal, .. } = leaves;
+    let Leaves {
+        tree,
+        legal_words: legal,
+        ..
+    } = leaves;
     // SAFETY: guaranteed by the caller; counts of an item lie within those of the tree.
     unsafe {
         for idx in 0..tree.items.len() {
@@ -307,11 +325,14 @@ unsafe fn count_four<V: Vector>(
 unsafe fn count_eight<V: Vector>(legal: &[u32], eighth: u32, rows: *const u64) -> ([V; 4], V) {
     // SAFETY: guaranteed by the caller.
     let l: [V; EIGHT] = unsafe { get_eight(rows, legal.as_ptr().add(eighth as usize * EIGHT)) };
-    let (a0, a1, a2) = four(l[0], l[1], l[2], l[3]);
-    let (b0, b1, b2) = four(l[4], l[5], l[6], l[7]);
-    let (s0, carry) = a0.half_add(b0);
-    let (s1, carry) = a1.full_add(b1, carry);
-    let (s2, s3) = a2.full_add(b2, carry);
+    // Full adders take away as many bits as possible.
+    let (a, a1) = l[0].full_add(l[1], l[2]);
+    let (b, b1) = l[3].full_add(l[4], l[5]);
+    let (c, c1) = l[6].full_add(l[7], a);
+    let (s0, d1) = b.half_add(c);
+    let (e, a2) = a1.full_add(b1, c1);
+    let (s1, b2) = d1.half_add(e);
+    let (s2, s3) = a2.half_add(b2);
     ([s0, s1, s2, s3], s0.or(s1).or(s2.or(s3)))
 }
 
@@ -349,10 +370,9 @@ unsafe fn get_all<V: Vector, const N: usize>(counts: *const u64, first: u32) -> 
 
 #[inline(always)]
 fn four<V: Vector>(l0: V, l1: V, l2: V, l3: V) -> (V, V, V) {
-    let (a0, a1) = l0.half_add(l1);
-    let (b0, b1) = l2.half_add(l3);
-    let (s0, carry) = a0.half_add(b0);
-    let (s1, s2) = a1.full_add(b1, carry);
+    let (a, a1) = l0.full_add(l1, l2);
+    let (s0, b1) = a.half_add(l3);
+    let (s1, s2) = a1.half_add(b1);
     (s0, s1, s2)
 }
 
@@ -506,7 +526,11 @@ unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scra
         dirty,
     } = scratch;
     let (counts, paths) = (counts.pointer(), paths.pointer());
-    let Leaves { tree, does, .. } = leaves;
+    let Leaves {
+        tree,
+        does_words: does,
+        ..
+    } = leaves;
     // SAFETY: guaranteed by the caller; there is a path for each depth, left and right.
     unsafe {
         let mut idx = tree.items.len();
@@ -567,8 +591,8 @@ unsafe fn descend_group<V: Vector>(
     counts: *const u64,
 ) {
     let moves = Moves {
-        legal: leaves.legal.as_ptr(),
-        does: leaves.does.as_ptr(),
+        legal: leaves.legal_words.as_ptr(),
+        does: leaves.does_words.as_ptr(),
         rows,
         dirty,
     };
@@ -621,16 +645,16 @@ unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, di
 }
 
 #[inline(always)]
-unsafe fn put_eight<V: Vector>(rows: *mut u64, indexes: *const u32, values: [V; EIGHT]) {
+unsafe fn put_eight<V: Vector>(rows: *mut u64, words: *const u32, values: [V; EIGHT]) {
     let mut idx = 0;
     while idx < EIGHT {
         // SAFETY: rows of moves are rows of the matrix.
-        unsafe { put(rows, *indexes.add(idx) as usize, values[idx]) };
+        unsafe { values[idx].store(rows.wrapping_add(*words.add(idx) as usize)) };
         idx += 1;
     }
 }
 
-/// The rows of the moves of a choice.
+/// The rows of the moves of a choice, by their first words.
 struct Moves {
     legal: *const u32,
     does: *const u32,

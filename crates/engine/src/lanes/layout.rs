@@ -362,7 +362,8 @@ impl PhaseContext<'_> {
                     let legal = emitter.plain(signals.legal[idx], drafts);
                     rows.push((legal, self.does_rows[signals.first_input as usize + idx]));
                 }
-                let leaves = Leaves::new(rows.into_iter(), ZERO, TRASH);
+                let leaves =
+                    Leaves::new(rows.into_iter(), (ZERO, TRASH), self.options.simd.n_words());
                 let first_log_row = *n_log_rows;
                 *n_log_rows += leaves.tree.n_index_bits();
                 RoleMoves::Choice(Box::new(Choice {

@@ -122,20 +122,20 @@ pub(super) unsafe fn put<V: Vector>(rows: *mut u64, row: usize, value: V) {
 /// Loads eight rows.
 ///
 /// # Safety
-/// There are eight numbers at `indexes`, the matrix has these rows, and the CPU supports `V`.
+/// There are eight numbers at `words`, the matrix has rows that start with these words, and the CPU supports `V`.
 #[inline(always)]
-pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, indexes: *const u32) -> [V; 8] {
+pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, words: *const u32) -> [V; 8] {
     // SAFETY: guaranteed by the caller.
     unsafe {
         [
-            get(rows, *indexes as usize),
-            get(rows, *indexes.add(1) as usize),
-            get(rows, *indexes.add(2) as usize),
-            get(rows, *indexes.add(3) as usize),
-            get(rows, *indexes.add(4) as usize),
-            get(rows, *indexes.add(5) as usize),
-            get(rows, *indexes.add(6) as usize),
-            get(rows, *indexes.add(7) as usize),
+            V::load(rows.wrapping_add(*words as usize)),
+            V::load(rows.wrapping_add(*words.add(1) as usize)),
+            V::load(rows.wrapping_add(*words.add(2) as usize)),
+            V::load(rows.wrapping_add(*words.add(3) as usize)),
+            V::load(rows.wrapping_add(*words.add(4) as usize)),
+            V::load(rows.wrapping_add(*words.add(5) as usize)),
+            V::load(rows.wrapping_add(*words.add(6) as usize)),
+            V::load(rows.wrapping_add(*words.add(7) as usize)),
         ]
     }
 }
