@@ -15,9 +15,10 @@
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
+use super::program::ZERO;
 use super::random::Random;
 use super::tree::{EIGHT, Item, Tree};
-use super::vector::{Rows, Vector, get, get_eight, put, row_ptr};
+use super::vector::{IN_ORDER, Rows, Vector, get, get_eight, put, row_ptr};
 
 /// Bits of the random fraction beyond those of the count.
 pub(super) const EXTRA_BITS: usize = 10;
@@ -34,30 +35,26 @@ pub(super) struct Leaves {
     /// Per move: the row of its legality and the row to write; both padded to whole eighths.
     pub(super) legal: Vec<u32>,
     pub(super) does: Vec<u32>,
-    /// The first words of these rows: the address of a row then takes no multiplication.
+    /// The first words of these rows, for [`get_eight`].
     legal_words: Vec<u32>,
     pub(super) does_words: Vec<u32>,
 }
 
 impl Leaves {
-    /// Builds the leaves from rows of moves, each of `n_words` words, padded to whole eighths with the rows `zero` and
-    /// `trash`.
+    /// Builds the leaves from rows of moves, each of `n_words` words, padded to whole eighths with the row `ZERO` and the
+    /// rows from `padding` on.
     pub(super) fn new(
         moves: impl ExactSizeIterator<Item = (u32, u32)>,
-        (zero, trash): (u32, u32),
+        padding: impl Iterator<Item = u32>,
         n_words: usize,
     ) -> Leaves {
         let tree = Tree::new(moves.len());
         let (mut legal, mut does): (Vec<u32>, Vec<u32>) = moves.unzip();
-        legal.resize(tree.n_leaves(), zero);
-        does.resize(tree.n_leaves(), trash);
-        let word = |row: &u32| {
-            let word = u64::from(*row) * n_words as u64;
-            u32::try_from(word).expect("the matrix fits into 32 GB")
-        };
+        legal.resize(tree.n_leaves(), ZERO);
+        does.extend(padding.take(tree.n_leaves() - does.len()));
         Leaves {
-            legal_words: legal.iter().map(word).collect(),
-            does_words: does.iter().map(word).collect(),
+            legal_words: first_words(&legal, n_words),
+            does_words: first_words(&does, n_words),
             tree,
             legal,
             does,
@@ -65,10 +62,24 @@ impl Leaves {
     }
 }
 
+/// The first words of rows of `n_words` words; those of an eighth whose rows follow each other are marked.
+fn first_words(rows: &[u32], n_words: usize) -> Vec<u32> {
+    let (eighths, _) = rows.as_chunks::<EIGHT>();
+    let words = eighths.iter().flat_map(|eighth| {
+        let is_in_order = eighth.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let words = eighth.map(|row| u64::from(row) * n_words as u64);
+        let mut words = words.map(|word| u32::try_from(word).expect("the matrix fits into 32 GB"));
+        words[0] |= if is_in_order { IN_ORDER } else { 0 };
+        words
+    });
+    words.collect()
+}
+
 /// Scratch memory of a selection.
 pub(super) struct Scratch {
     counts: Rows,
-    /// Per depth, left and right: the mask of the lanes that arrive there and the bits of the remaining index.
+    /// Per depth: the masks of the lanes that arrive at the left and at the right half, and the bits of the remaining
+    /// index in the right half.
     paths: Rows,
     /// Per item: whether some lane has a legal move there.
     is_live: Vec<bool>,
@@ -76,13 +87,15 @@ pub(super) struct Scratch {
     dirty: Vec<u64>,
 }
 
-const PATH: usize = MAX_BITS + 1;
+/// Rows of a path: the two masks, then the index.
+const INDEX: usize = 2;
+const PATH: usize = INDEX + MAX_BITS;
 
 impl Scratch {
     pub(super) fn new(tree: &Tree, n_words: usize) -> Scratch {
         Scratch {
             counts: Rows::new(tree.n_counts, n_words),
-            paths: Rows::new(2 * tree.n_depths * PATH, n_words),
+            paths: Rows::new(tree.n_depths * PATH, n_words),
             is_live: vec![false; tree.items.len()],
             dirty: vec![0; tree.n_all_eighths().div_ceil(64)],
         }
@@ -149,7 +162,7 @@ pub(super) unsafe fn find<V: Vector>(
             let path = scratch.paths.pointer();
             mask.store(path);
             for bit in 0..root.width as usize {
-                put::<V>(path, bit + 1, get(number, bit));
+                put::<V>(path, INDEX + bit, get(number, bit));
             }
             descend::<V>(leaves, rows, scratch);
         }
@@ -398,13 +411,13 @@ pub(super) unsafe fn choose<V: Vector>(
         let n_draws = tree.n_count_bits + EXTRA_BITS;
         scale::<V>(
             from,
-            path.add(V::N_WORDS),
+            path.add(INDEX * V::N_WORDS),
             tree.n_count_bits,
             n_draws,
             random,
         );
         for bit in tree.n_count_bits..root.width as usize {
-            put(path, 1 + bit, V::splat(false));
+            put(path, INDEX + bit, V::splat(false));
         }
         mask.store(path);
         descend::<V>(leaves, rows, scratch);
@@ -536,22 +549,22 @@ unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scra
         let mut idx = tree.items.len();
         while idx > 0 {
             let item = tree.items.get_unchecked(idx - 1);
-            let path = path_of::<V>(paths, item.depth, item.is_right);
-            let mask: V = get(path, 0);
+            let path = path_of::<V>(paths, item.depth);
+            let mask: V = get(path, usize::from(item.is_right));
             if mask.is_zero() || !*is_live.get_unchecked(idx - 1) {
                 clear::<V>(item.eighths, does, rows, dirty);
                 idx -= item.n_items as usize;
                 continue;
             }
             idx -= 1;
-            let number = row_ptr::<V>(path, 1);
+            let number = row_ptr::<V>(path_of::<V>(paths, item.index_depth), INDEX);
             let Some((left, _)) = item.halves else {
                 let to = (rows, dirty.as_mut_ptr());
                 descend_group::<V>(leaves, item, to, mask, number, counts);
                 continue;
             };
-            let to_left = path_of::<V>(paths, item.depth + 1, false);
-            let to_right = path_of::<V>(paths, item.depth + 1, true);
+            let halves = path_of::<V>(paths, item.depth + 1);
+            let to_right = row_ptr::<V>(halves, INDEX);
             let is_left_live = *is_live.get_unchecked(left as usize);
             let left = tree.items.get_unchecked(left as usize);
             let (left_count, width) = (left.count as usize, left.width as usize);
@@ -563,19 +576,18 @@ unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scra
                     let value: V = get(number, bit);
                     let (difference, next) =
                         value.full_subtract(get(counts, left_count + bit), borrow);
-                    put(to_left, 1 + bit, value);
-                    put(to_right, 1 + bit, difference);
+                    put(to_right, bit, difference);
                     borrow = next;
                     bit += 1;
                 }
             } else {
                 while bit < width {
-                    put::<V>(to_right, 1 + bit, get(number, bit));
+                    put::<V>(to_right, bit, get(number, bit));
                     bit += 1;
                 }
             }
-            put(to_left, 0, mask.and(borrow));
-            put(to_right, 0, mask.and_not(borrow));
+            put(halves, 0, mask.and(borrow));
+            put(halves, 1, mask.and_not(borrow));
         }
     }
 }
@@ -610,10 +622,10 @@ unsafe fn descend_group<V: Vector>(
     }
 }
 
-/// Position of the mask and index of an item.
+/// Position of the masks and the index of a depth.
 #[inline(always)]
-fn path_of<V: Vector>(paths: *mut u64, depth: u32, is_right: bool) -> *mut u64 {
-    row_ptr::<V>(paths, (depth as usize * 2 + usize::from(is_right)) * PATH)
+fn path_of<V: Vector>(paths: *mut u64, depth: u32) -> *mut u64 {
+    row_ptr::<V>(paths, depth as usize * PATH)
 }
 
 /// Clears the rows of moves that were set by the last selection.
@@ -634,7 +646,7 @@ unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, di
         dirty[eighth / 64] &= !(1 << (eighth % 64));
         // SAFETY: guaranteed by the caller.
         unsafe {
-            put_eight(
+            put_eight::<V>(
                 rows,
                 does.as_ptr().add(eighth * EIGHT),
                 [V::splat(false); EIGHT],
@@ -646,11 +658,22 @@ unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, di
 
 #[inline(always)]
 unsafe fn put_eight<V: Vector>(rows: *mut u64, words: *const u32, values: [V; EIGHT]) {
-    let mut idx = 0;
-    while idx < EIGHT {
-        // SAFETY: rows of moves are rows of the matrix.
-        unsafe { values[idx].store(rows.wrapping_add(*words.add(idx) as usize)) };
-        idx += 1;
+    // SAFETY: rows of moves are rows of the matrix.
+    unsafe {
+        let first = *words;
+        let mut idx = 0;
+        if first & IN_ORDER != 0 {
+            let to = rows.wrapping_add((first - IN_ORDER) as usize);
+            while idx < EIGHT {
+                put(to, idx, values[idx]);
+                idx += 1;
+            }
+            return;
+        }
+        while idx < EIGHT {
+            values[idx].store(rows.wrapping_add(*words.add(idx) as usize));
+            idx += 1;
+        }
     }
 }
 
@@ -723,7 +746,7 @@ unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number
         if mask.is_zero() {
             if *dirty & bit != 0 {
                 *dirty &= !bit;
-                put_eight(moves.rows, does, [mask; EIGHT]);
+                put_eight::<V>(moves.rows, does, [mask; EIGHT]);
             }
             return;
         }
@@ -737,7 +760,7 @@ unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number
         let (left, right) = (mask.and(is_left), mask.and_not(is_left));
         let a = descend_half(left, number[0], number[1], [l[0], l[1], l[2]]);
         let b = descend_half(right, d0, d1, [l[4], l[5], l[6]]);
-        put_eight(
+        put_eight::<V>(
             moves.rows,
             does,
             [a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]],

@@ -362,8 +362,10 @@ impl PhaseContext<'_> {
                     let legal = emitter.plain(signals.legal[idx], drafts);
                     rows.push((legal, self.does_rows[signals.first_input as usize + idx]));
                 }
-                let leaves =
-                    Leaves::new(rows.into_iter(), (ZERO, TRASH), self.options.simd.n_words());
+                // Rows to write follow each other, and there are some for whole eighths.
+                let padding = rows.last().map_or(TRASH, |last| last.1 + 1)..;
+                let n_words = self.options.simd.n_words();
+                let leaves = Leaves::new(rows.into_iter(), padding, n_words);
                 let first_log_row = *n_log_rows;
                 *n_log_rows += leaves.tree.n_index_bits();
                 RoleMoves::Choice(Box::new(Choice {

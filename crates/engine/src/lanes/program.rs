@@ -14,6 +14,7 @@ use super::code::Literal;
 use super::codes::RoleCodes;
 use super::kernel::{Kernel, Simd};
 use super::layout::{KnownBits, PhaseContext, chosen_inputs, loop_nodes};
+use super::tree::EIGHT;
 use crate::grounded::Grounded;
 use crate::levels::{NONE, levels};
 use crate::network::Network;
@@ -239,15 +240,20 @@ impl LanesProgram {
         let mut next_row = FIRST_BASE + bases.len() as u32;
         let mut does_rows = Vec::new();
         for network in networks {
-            let mut row_of = |is_chosen: bool| {
-                let row = if is_chosen { next_row } else { NONE };
-                next_row += u32::from(is_chosen);
-                row
-            };
-            let rows: Vec<u32> = chosen_inputs(network)
-                .into_iter()
-                .map(&mut row_of)
-                .collect();
+            let is_chosen = chosen_inputs(network);
+            let mut rows = vec![NONE; is_chosen.len()];
+            for role in &network.roles {
+                let first = next_row;
+                for idx in 0..role.legal.len() {
+                    let input = role.first_input as usize + idx;
+                    if is_chosen[input] {
+                        rows[input] = next_row;
+                        next_row += 1;
+                    }
+                }
+                // Whole eighths, so that choices can write them in order.
+                next_row = first + (next_row - first).next_multiple_of(EIGHT as u32);
+            }
             does_rows.push(rows);
         }
         let mut n_rows = next_row;

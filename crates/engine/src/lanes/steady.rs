@@ -187,38 +187,36 @@ impl Steady {
     }
 
     /// Adds what has ended before step `now` to the sums of the first block, and takes what has started from the queues.
-    /// `active` has a word for each block.
+    ///
+    /// # Safety
+    /// `active` points to the active lanes, a vector, and the CPU supports `V`.
     #[inline(always)]
-    pub(super) fn tally(
+    pub(super) unsafe fn tally<V: Vector>(
         &mut self,
         program: &LanesProgram,
         blocks: &mut [Block],
-        active: &[u64],
+        active: *const u64,
         now: u64,
     ) {
         let Some(tag) = self.tag else {
             return;
         };
-        // Step 1. Only the latest start of a lane counts from now on.
-        let n_words = blocks.len();
-        let (mut ages, mut n_started, mut later) = (0, [0; 8], [0; 8]);
-        for (start, &step) in self.starts.iter().enumerate().rev() {
-            let mut n_latest = 0;
-            let lanes = &mut self.started.words_mut()[start * n_words..][..n_words];
-            for (idx, lanes) in lanes.iter_mut().enumerate() {
-                if start >= self.n_known {
-                    n_started[idx] += lanes.count_ones();
-                }
-                *lanes &= !later[idx];
-                later[idx] |= *lanes;
-                n_latest += u64::from((*lanes & active[idx]).count_ones());
-            }
-            ages += n_latest * (now - step);
-        }
-        self.drop_old_starts(n_words);
+        // Step 1. What has started, and how long the running playouts last.
         for (idx, block) in blocks.iter_mut().enumerate() {
-            block.take(self.phase, n_started[idx]);
-            ages += block.ages(active[idx] & !later[idx], now);
+            let starts = self.n_known..self.starts.len();
+            let lanes = starts.map(|start| self.started.words()[start * V::N_WORDS + idx]);
+            block.take(self.phase, lanes.map(u64::count_ones).sum());
+        }
+        // SAFETY: guaranteed by the caller; no vector has more than eight words.
+        let (mut ages, others) = unsafe {
+            let active: V = get(active, 0);
+            let (ages, logged) = self.keep_latest_starts::<V>(active, now);
+            let mut others = [0; 8];
+            active.and_not(logged).store_unaligned(others.as_mut_ptr());
+            (ages, others)
+        };
+        for (block, lanes) in blocks.iter().zip(others) {
+            ages += block.ages(lanes, now);
         }
         // Step 2. The sums.
         let ledger = &mut blocks[0].ledger;
@@ -241,25 +239,33 @@ impl Steady {
         }
     }
 
-    /// Drops starts without lanes.
+    /// Drops all starts but the latest of each lane. Returns the number of steps that active lanes among these have made
+    /// since, and all lanes with a start.
     #[inline(always)]
-    fn drop_old_starts(&mut self, n_words: usize) {
+    unsafe fn keep_latest_starts<V: Vector>(&mut self, active: V, now: u64) -> (u64, V) {
+        let rows = self.started.pointer();
+        let (mut ages, mut later) = (0, V::splat(false));
         let mut n_kept = 0;
-        for start in 0..self.starts.len() {
-            let words = start * n_words..(start + 1) * n_words;
-            if self.started.words()[words.clone()]
-                .iter()
-                .any(|&lanes| lanes != 0)
-            {
-                self.starts[n_kept] = self.starts[start];
-                self.started
-                    .words_mut()
-                    .copy_within(words, n_kept * n_words);
-                n_kept += 1;
+        // SAFETY: there is a row for each start.
+        unsafe {
+            for (start, &step) in self.starts.iter().enumerate().rev() {
+                let latest = get::<V>(rows, start).and_not(later);
+                put(rows, start, latest);
+                later = later.or(latest);
+                ages += u64::from(latest.and(active).count_ones()) * (now - step);
+            }
+            for start in 0..self.starts.len() {
+                let latest: V = get(rows, start);
+                if !latest.is_zero() {
+                    put(rows, n_kept, latest);
+                    self.starts[n_kept] = self.starts[start];
+                    n_kept += 1;
+                }
             }
         }
         self.starts.truncate(n_kept);
         self.n_known = n_kept;
+        (ages, later)
     }
 
     /// Lets the blocks know when the running playouts started; the group is no longer steady. The sums are up to date.

@@ -115,7 +115,7 @@ unsafe fn run_steps<V: Vector>(
             let is_active = group.is_active();
             let is_over = now == end || !(is_active || blocks.iter().any(Block::has_jobs));
             if is_over || group.steady.is_exhausted() {
-                tally(run.program, group, blocks, now);
+                tally::<V>(run.program, group, blocks, now);
                 if group.steady.is_exhausted() && !group.steady.resume(blocks) {
                     group.steady.settle(blocks);
                 }
@@ -182,7 +182,7 @@ unsafe fn step<V: Vector>(
             && steady.add_up::<V>(&phase.goals, phase_idx, rows, over, now);
         if !is_added_up {
             if group.steady.tag().is_some() {
-                tally(run.program, group, blocks, now);
+                tally::<V>(run.program, group, blocks, now);
                 group.steady.settle(blocks);
             }
             finish(run, group, blocks, now, phase_idx);
@@ -300,9 +300,15 @@ pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u6
 
 /// Adds up what has ended while the group is steady.
 #[inline(always)]
-fn tally(program: &LanesProgram, group: &mut Group, blocks: &mut [Block], now: u64) {
-    let active = &group.masks.words()[ACTIVE * group.n_words..][..group.n_words];
-    group.steady.tally(program, blocks, active, now);
+unsafe fn tally<V: Vector>(
+    program: &LanesProgram,
+    group: &mut Group,
+    blocks: &mut [Block],
+    now: u64,
+) {
+    let active = row_ptr::<V>(group.masks.pointer(), ACTIVE);
+    // SAFETY: guaranteed by the caller.
+    unsafe { group.steady.tally::<V>(program, blocks, active, now) };
 }
 
 /// Checks limits, and writes records of the playouts that end.
