@@ -18,7 +18,7 @@
 use super::program::ZERO;
 use super::random::Random;
 use super::tree::{EIGHT, Item, Tree};
-use super::vector::{IN_ORDER, Rows, Vector, get, get_eight, put, row_ptr};
+use super::vector::{IN_ORDER, Rows, Vector, get, get_eight, part_word, put, row_ptr};
 
 /// Bits of the random fraction beyond those of the count.
 pub(super) const EXTRA_BITS: usize = 10;
@@ -156,8 +156,10 @@ pub(super) unsafe fn find<V: Vector>(
             clear::<V>(root.eighths, &leaves.does_words, rows, &mut scratch.dirty);
         } else if items.len() == 1 {
             let counts = scratch.counts.pointer();
-            let dirty = scratch.dirty.as_mut_ptr();
-            descend_group::<V>(leaves, root, (rows, dirty), mask, number, counts);
+            let mask_row = scratch.paths.pointer();
+            mask.store(mask_row);
+            let dirty = &mut scratch.dirty;
+            descend_group::<V>(leaves, root, (rows, dirty), mask_row, number, counts);
         } else {
             let path = scratch.paths.pointer();
             mask.store(path);
@@ -192,11 +194,7 @@ pub(super) unsafe fn count<V: Vector>(
             let item = tree.items.get_unchecked(idx);
             let to = item.count as usize;
             let Some((left, right)) = item.halves else {
-                let is_live = match tree.n_eighths {
-                    1 => count_one::<V>(item, legal, rows, counts),
-                    2 => count_two::<V>(item, legal, rows, counts),
-                    _ => count_four::<V>(item, legal, rows, counts),
-                };
+                let is_live = count_group::<V>(tree.n_eighths, item, legal, rows, counts);
                 *scratch.is_live.get_unchecked_mut(idx) = is_live;
                 continue;
             };
@@ -257,6 +255,43 @@ pub(super) unsafe fn count<V: Vector>(
         any
     }
 }
+
+/// Counts a group; returns whether there is any legal move.
+#[inline(always)]
+unsafe fn count_group<V: Vector>(
+    n_eighths: usize,
+    item: &Item,
+    legal: &[u32],
+    rows: *const u64,
+    counts: *mut u64,
+) -> bool {
+    let mut live_parts = 0_u32;
+    for part in 0..V::N_PARTS {
+        let first = part_word::<V>(part);
+        let (rows, counts) = (rows.wrapping_add(first), counts.wrapping_add(first));
+        // SAFETY: guaranteed by the caller.
+        let is_live = unsafe {
+            match n_eighths {
+                1 => count_one::<V::Part>(item, legal, rows, counts),
+                2 => count_two::<V::Part>(item, legal, rows, counts),
+                _ => count_four::<V::Part>(item, legal, rows, counts),
+            }
+        };
+        live_parts |= u32::from(is_live) << part;
+    }
+    if V::N_PARTS > 1 && n_eighths == 4 && live_parts != 0 {
+        // Other parts are live: the counts of this one are read, too.
+        for part in (0..V::N_PARTS).filter(|part| live_parts >> part & 1 == 0) {
+            let counts = counts.wrapping_add(part_word::<V>(part));
+            // SAFETY: guaranteed by the caller.
+            unsafe { put_all(counts, item.count, &[V::Part::splat(false); N_COUNTS]) };
+        }
+    }
+    live_parts != 0
+}
+
+/// Counts of a group of four eighths: of the group, its left half, and the left eighths of both halves.
+const N_COUNTS: usize = 6 + 5 + 4 + 4;
 
 /// Counts a group of one eighth; returns whether there is any legal move.
 #[inline(always)]
@@ -437,6 +472,33 @@ pub(super) unsafe fn scale<V: Vector>(
     n_draws: usize,
     random: &mut Random<V>,
 ) {
+    if V::N_PARTS == 1 {
+        // SAFETY: guaranteed by the caller.
+        unsafe { scale_part::<V>(from, to, n_bits, n_draws, random) };
+        return;
+    }
+    let states = random.words();
+    for part in 0..V::N_PARTS {
+        let first = part_word::<V>(part);
+        let states = states.wrapping_add(first);
+        // SAFETY: guaranteed by the caller; parts of rows begin at their first word.
+        unsafe {
+            let mut random = Random::<V::Part>::load(states);
+            let (from, to) = (from.wrapping_add(first), to.wrapping_add(first));
+            scale_part::<V::Part>(from, to, n_bits, n_draws, &mut random);
+            random.store(states);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn scale_part<V: Vector>(
+    from: *const u64,
+    to: *mut u64,
+    n_bits: usize,
+    n_draws: usize,
+    random: &mut Random<V>,
+) {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let mut n_used = n_bits;
@@ -559,8 +621,9 @@ unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scra
             idx -= 1;
             let number = row_ptr::<V>(path_of::<V>(paths, item.index_depth), INDEX);
             let Some((left, _)) = item.halves else {
-                let to = (rows, dirty.as_mut_ptr());
-                descend_group::<V>(leaves, item, to, mask, number, counts);
+                let mask_row = row_ptr::<V>(path, usize::from(item.is_right));
+                let to = (rows, dirty.as_mut_slice());
+                descend_group::<V>(leaves, item, to, mask_row, number, counts);
                 continue;
             };
             let halves = path_of::<V>(paths, item.depth + 1);
@@ -592,33 +655,46 @@ unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scra
     }
 }
 
-/// Follows lanes from a group to its moves.
+/// Follows lanes from a group to its moves. The group lies within a word of `dirty`.
 #[inline(always)]
 unsafe fn descend_group<V: Vector>(
     leaves: &Leaves,
     item: &Item,
-    (rows, dirty): (*mut u64, *mut u64),
-    mask: V,
+    (rows, dirty): (*mut u64, &mut [u64]),
+    mask: *const u64,
     number: *const u64,
     counts: *const u64,
 ) {
-    let moves = Moves {
-        legal: leaves.legal_words.as_ptr(),
-        does: leaves.does_words.as_ptr(),
-        rows,
-        dirty,
-    };
     let first = item.eighths.0 as usize;
-    // SAFETY: guaranteed by the caller.
+    let mut moves = Moves {
+        legal: leaves.legal_words.as_ptr().wrapping_add(first * EIGHT),
+        does: leaves.does_words.as_ptr().wrapping_add(first * EIGHT),
+        n_eighths: (item.eighths.1 - item.eighths.0) as usize,
+        rows,
+        dirty: 0,
+    };
+    // SAFETY: guaranteed by the caller; there is a bit for each eighth.
     unsafe {
-        match leaves.tree.n_eighths {
-            1 => descend_eight::<V>(&moves, first, mask, get_all(number, 0)),
-            2 => {
-                let left: [V; 4] = get_all(counts, item.count + 5);
-                descend_two::<V>(&moves, (first, first + 2), mask, get_all(number, 0), left);
-            }
-            _ => descend_four_eighths::<V>(&moves, item, mask, get_all(number, 0), counts),
+        let word = dirty.get_unchecked_mut(first / 64);
+        moves.dirty = *word >> (first % 64);
+        let mut set = 0;
+        for part in 0..V::N_PARTS {
+            let first = part_word::<V>(part);
+            moves.rows = rows.wrapping_add(first);
+            let counts = counts.wrapping_add(first);
+            let number = number.wrapping_add(first);
+            let mask: V::Part = get(mask.wrapping_add(first), 0);
+            set |= match leaves.tree.n_eighths {
+                1 => descend_eight(&moves, 0, mask, get_all(number, 0)),
+                2 => {
+                    let left: [V::Part; 4] = get_all(counts, item.count + 5);
+                    descend_two(&moves, 0, mask, get_all(number, 0), left)
+                }
+                _ => descend_four_eighths(&moves, item.count, mask, get_all(number, 0), counts),
+            };
         }
+        let all = (1 << moves.n_eighths) - 1;
+        *word = *word & !(all << (first % 64)) | set << (first % 64);
     }
 }
 
@@ -677,23 +753,24 @@ unsafe fn put_eight<V: Vector>(rows: *mut u64, words: *const u32, values: [V; EI
     }
 }
 
-/// The rows of the moves of a choice, by their first words.
+/// The moves of a group: their rows by first words, and a bit for each eighth whose rows may still be set.
 struct Moves {
     legal: *const u32,
     does: *const u32,
+    n_eighths: usize,
     rows: *mut u64,
-    dirty: *mut u64,
+    dirty: u64,
 }
 
+/// Follows lanes to the moves of a group; returns a bit for each eighth that lanes enter.
 #[inline(always)]
 unsafe fn descend_four_eighths<V: Vector>(
     moves: &Moves,
-    item: &Item,
+    count: u32,
     mask: V,
     number: [V; 5],
     counts: *const u64,
-) {
-    let (count, first, end) = (item.count, item.eighths.0 as usize, item.eighths.1 as usize);
+) -> u64 {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let left: [V; 5] = get_all(counts, count + 6);
@@ -706,22 +783,23 @@ unsafe fn descend_four_eighths<V: Vector>(
         let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
         let number = [number[0], number[1], number[2], number[3]];
         let left = get_all(counts, count + 11);
-        descend_two::<V>(moves, (first, end), to_left, number, left);
-        if first + 2 < end {
+        let mut set = descend_two(moves, 0, to_left, number, left);
+        if moves.n_eighths > 2 {
             let left = get_all(counts, count + 15);
-            descend_two::<V>(moves, (first + 2, end), to_right, [d0, d1, d2, d3], left);
+            set |= descend_two(moves, 2, to_right, [d0, d1, d2, d3], left);
         }
+        set
     }
 }
 
 #[inline(always)]
 unsafe fn descend_two<V: Vector>(
     moves: &Moves,
-    (first, end): (usize, usize),
+    first: usize,
     mask: V,
     number: [V; 4],
     left: [V; 4],
-) {
+) -> u64 {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let borrow = left[0].and_not(number[0]);
@@ -730,27 +808,25 @@ unsafe fn descend_two<V: Vector>(
         let (d2, borrow) = number[2].full_subtract(left[2], borrow);
         let (_, is_left) = number[3].full_subtract(left[3], borrow);
         let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
-        descend_eight::<V>(moves, first, to_left, [number[0], number[1], number[2]]);
-        if first + 1 < end {
-            descend_eight::<V>(moves, first + 1, to_right, [d0, d1, d2]);
+        let mut set = descend_eight(moves, first, to_left, [number[0], number[1], number[2]]);
+        if first + 1 < moves.n_eighths {
+            set |= descend_eight(moves, first + 1, to_right, [d0, d1, d2]);
         }
+        set
     }
 }
 
 #[inline(always)]
-unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number: [V; 3]) {
-    // SAFETY: rows of moves are rows of the matrix; there is a bit for each eighth.
+unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number: [V; 3]) -> u64 {
+    // SAFETY: rows of moves are rows of the matrix.
     unsafe {
         let does = moves.does.add(eighth * EIGHT);
-        let (dirty, bit) = (&mut *moves.dirty.add(eighth / 64), 1 << (eighth % 64));
         if mask.is_zero() {
-            if *dirty & bit != 0 {
-                *dirty &= !bit;
-                put_eight::<V>(moves.rows, does, [mask; EIGHT]);
+            if moves.dirty >> eighth & 1 == 1 {
+                put_eight(moves.rows, does, [mask; EIGHT]);
             }
-            return;
+            return 0;
         }
-        *dirty |= bit;
         let l: [V; EIGHT] = get_eight(moves.rows, moves.legal.add(eighth * EIGHT));
         let (c0, c1, c2) = four(l[0], l[1], l[2], l[3]);
         let borrow = c0.and_not(number[0]);
@@ -760,11 +836,12 @@ unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number
         let (left, right) = (mask.and(is_left), mask.and_not(is_left));
         let a = descend_half(left, number[0], number[1], [l[0], l[1], l[2]]);
         let b = descend_half(right, d0, d1, [l[4], l[5], l[6]]);
-        put_eight::<V>(
+        put_eight(
             moves.rows,
             does,
             [a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]],
         );
+        1 << eighth
     }
 }
 

@@ -14,7 +14,11 @@
 /// # Safety
 /// Implementations load and store `N_WORDS` words, and their methods may only be called on a CPU that supports them.
 pub(super) unsafe trait Vector: Copy {
-    /// Words in a vector.
+    /// A part of a vector. Code that needs many values at a time runs part by part, so that they stay in registers.
+    type Part: Vector;
+    /// Parts of a vector, from low to high words.
+    const N_PARTS: usize;
+    /// Words in a row: in a vector, or in the vector of which it is a part.
     const N_WORDS: usize;
 
     /// # Safety
@@ -92,6 +96,12 @@ pub(super) unsafe trait Vector: Copy {
     }
 }
 
+/// The first word of a part.
+#[inline(always)]
+pub(super) fn part_word<V: Vector>(part: usize) -> usize {
+    part * (V::N_WORDS / V::N_PARTS)
+}
+
 /// A pointer to a row. Hot code calls functions like this one instead of closures: a closure may fail to be inlined,
 /// and then runs without the CPU's vector instructions.
 #[inline(always)]
@@ -164,6 +174,8 @@ mod x86 {
 
     // SAFETY: used only if the CPU supports AVX2; every intrinsic below is part of it.
     unsafe impl Vector for __m256i {
+        type Part = __m256i;
+        const N_PARTS: usize = 1;
         const N_WORDS: usize = 4;
 
         #[inline(always)]
@@ -276,6 +288,8 @@ mod x86 {
 
     // SAFETY: used only if the CPU supports AVX-512F; every intrinsic below is part of it.
     unsafe impl Vector for __m512i {
+        type Part = __m512i;
+        const N_PARTS: usize = 1;
         const N_WORDS: usize = 8;
 
         #[inline(always)]
