@@ -3,8 +3,8 @@
 //!
 //! These are as many lanes as the widest vectors have, so that what a step does once per vector, such as reading the
 //! tables of rows, costs no more than there. Choices, which need many values at a time, run register by register
-//! ([`Part`]). Arrays of single words would leave it to the compiler to find the
-//! registers, which takes it many minutes for code of this size.
+//! ([`Part`]). Arrays of single words would leave it to the compiler to find the registers, which takes it many minutes
+//! for code of this size.
 
 #![expect(unsafe_code, reason = "vectors are loaded and stored by pointer")]
 
