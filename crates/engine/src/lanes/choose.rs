@@ -35,7 +35,10 @@ pub(super) struct Leaves {
     /// Per move: the row of its legality and the row to write; both padded to whole eighths.
     pub(super) legal: Vec<u32>,
     pub(super) does: Vec<u32>,
-    /// The first words of these rows, for [`get_eight`].
+    /// The first words of these rows, for [`get_eight`] and, with marks, [`get_marked_eight`]. Rows of legality are often
+    /// in another order, and marks on some of them only would be slower than none.
+    ///
+    /// [`get_marked_eight`]: super::vector::get_marked_eight
     legal_words: Vec<u32>,
     pub(super) does_words: Vec<u32>,
 }
@@ -54,7 +57,7 @@ impl Leaves {
         does.extend(padding.take(tree.n_leaves() - does.len()));
         Leaves {
             legal_words: first_words(&legal, n_words),
-            does_words: first_words(&does, n_words),
+            does_words: marked(first_words(&does, n_words), n_words),
             tree,
             legal,
             does,
@@ -62,17 +65,25 @@ impl Leaves {
     }
 }
 
-/// The first words of rows of `n_words` words; those of an eighth whose rows follow each other are marked.
+/// The first words of rows of `n_words` words.
 fn first_words(rows: &[u32], n_words: usize) -> Vec<u32> {
-    let (eighths, _) = rows.as_chunks::<EIGHT>();
-    let words = eighths.iter().flat_map(|eighth| {
-        let is_in_order = eighth.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        let words = eighth.map(|row| u64::from(row) * n_words as u64);
-        let mut words = words.map(|word| u32::try_from(word).expect("the matrix fits into 32 GB"));
-        words[0] |= if is_in_order { IN_ORDER } else { 0 };
-        words
-    });
+    let words = rows.iter().map(|&row| u64::from(row) * n_words as u64);
+    let words = words.map(|word| u32::try_from(word).expect("the matrix fits into 32 GB"));
     words.collect()
+}
+
+/// Marks the eighths whose rows follow each other.
+fn marked(mut words: Vec<u32>, n_words: usize) -> Vec<u32> {
+    let (eighths, _) = words.as_chunks_mut::<EIGHT>();
+    for eighth in eighths {
+        if eighth
+            .windows(2)
+            .all(|pair| pair[0] + n_words as u32 == pair[1])
+        {
+            eighth[0] |= IN_ORDER;
+        }
+    }
+    words
 }
 
 /// Scratch memory of a selection.

@@ -129,9 +129,6 @@ pub(super) unsafe fn put<V: Vector>(rows: *mut u64, row: usize, value: V) {
     unsafe { value.store(row_ptr::<V>(rows, row)) }
 }
 
-/// Set in the first of eight words: the rows follow each other. First words of rows are even.
-pub(super) const IN_ORDER: u32 = 1;
-
 /// Loads eight rows, given by their first words.
 ///
 /// # Safety
@@ -140,22 +137,8 @@ pub(super) const IN_ORDER: u32 = 1;
 pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, words: *const u32) -> [V; 8] {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let first = *words;
-        if first & IN_ORDER != 0 {
-            let rows = rows.wrapping_add((first - IN_ORDER) as usize);
-            return [
-                get(rows, 0),
-                get(rows, 1),
-                get(rows, 2),
-                get(rows, 3),
-                get(rows, 4),
-                get(rows, 5),
-                get(rows, 6),
-                get(rows, 7),
-            ];
-        }
         [
-            V::load(rows.wrapping_add(first as usize)),
+            V::load(rows.wrapping_add(*words as usize)),
             V::load(rows.wrapping_add(*words.add(1) as usize)),
             V::load(rows.wrapping_add(*words.add(2) as usize)),
             V::load(rows.wrapping_add(*words.add(3) as usize)),
@@ -163,6 +146,35 @@ pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, words: *const u32) -
             V::load(rows.wrapping_add(*words.add(5) as usize)),
             V::load(rows.wrapping_add(*words.add(6) as usize)),
             V::load(rows.wrapping_add(*words.add(7) as usize)),
+        ]
+    }
+}
+
+/// Set in the first of eight words: the rows follow each other. First words of rows are even.
+pub(super) const IN_ORDER: u32 = 1;
+
+/// The same where the first number may be marked with [`IN_ORDER`].
+///
+/// # Safety
+/// As for [`get_eight`].
+#[inline(always)]
+pub(super) unsafe fn get_marked_eight<V: Vector>(rows: *const u64, words: *const u32) -> [V; 8] {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let first = *words;
+        if first & IN_ORDER == 0 {
+            return get_eight(rows, words);
+        }
+        let rows = rows.wrapping_add((first - IN_ORDER) as usize);
+        [
+            get(rows, 0),
+            get(rows, 1),
+            get(rows, 2),
+            get(rows, 3),
+            get(rows, 4),
+            get(rows, 5),
+            get(rows, 6),
+            get(rows, 7),
         ]
     }
 }
