@@ -417,20 +417,88 @@ fn play(
     all
 }
 
+/// Lanes that hand over playouts one by one, and lanes that sum them. The sums must be the same.
+struct Both {
+    single: Lanes,
+    added: Lanes,
+    n_roles: usize,
+    expected: BTreeMap<u64, Sums>,
+    found: BTreeMap<u64, Sums>,
+}
+
+impl Both {
+    fn new(referee: &Referee, layout: &LayoutOptions, choosing: &Choosing) -> Both {
+        let program = Arc::new(LanesProgram::new(&referee.game, layout));
+        let lanes = |sums| {
+            let options = LanesOptions {
+                seed: 5,
+                sums,
+                ..LanesOptions::default()
+            };
+            let mut lanes = Lanes::new(Arc::clone(&program), &options);
+            lanes.set_choosing(choosing);
+            lanes
+        };
+        Both {
+            single: lanes(false),
+            added: lanes(true),
+            n_roles: referee.n_roles,
+            expected: BTreeMap::new(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Does the same with both.
+    fn each(&mut self, act: impl Fn(&mut Lanes)) {
+        act(&mut self.single);
+        act(&mut self.added);
+        assert_eq!(self.single.n_finished(), self.added.n_finished());
+        assert_eq!(self.single.n_pending(), self.added.n_pending());
+        assert_eq!(self.single.is_idle(), self.added.is_idle());
+    }
+
+    /// Compares what has finished until now.
+    fn drain(&mut self) {
+        let (expected, found) = (&mut self.expected, &mut self.found);
+        self.single.drain(|playout| {
+            let sums = expected.entry(playout.tag()).or_default();
+            sums.n_playouts += 1;
+            sums.n_steps += u64::from(playout.steps());
+            match playout.ending() {
+                Ending::Terminal => {}
+                Ending::Cut => sums.n_cut += 1,
+                Ending::StepLimit => sums.n_step_limit += 1,
+                Ending::NoLegalMove(_) => sums.n_no_legal_move += 1,
+            }
+            sums.goals.resize(self.n_roles, GoalSum::default());
+            for (role, to) in RoleId::all(self.n_roles).zip(&mut sums.goals) {
+                if let Some(goal) = playout.goal(role) {
+                    to.sum += u64::from(goal.value());
+                    to.n += 1;
+                }
+            }
+        });
+        self.added.drain_sums(|tag, sums| {
+            let to = found.entry(tag).or_default();
+            to.n_playouts += sums.n_playouts;
+            to.n_steps += sums.n_steps;
+            to.n_cut += sums.n_cut;
+            to.n_step_limit += sums.n_step_limit;
+            to.n_no_legal_move += sums.n_no_legal_move;
+            to.goals.resize(sums.goals.len(), GoalSum::default());
+            for (to, goal) in to.goals.iter_mut().zip(&sums.goals) {
+                to.sum += goal.sum;
+                to.n += goal.n;
+            }
+        });
+        found.retain(|_, sums| sums.n_playouts > 0);
+        assert_eq!(found, expected);
+    }
+}
+
 /// Playouts that are summed must give the sums of those that are handed over one by one.
 fn add_up(referee: &Referee, layout: &LayoutOptions, starts: &[State], choosing: &Choosing) {
-    let program = Arc::new(LanesProgram::new(&referee.game, layout));
-    let lanes = |sums| {
-        let options = LanesOptions {
-            seed: 5,
-            sums,
-            ..LanesOptions::default()
-        };
-        let mut lanes = Lanes::new(Arc::clone(&program), &options);
-        lanes.set_choosing(choosing);
-        lanes
-    };
-    let (mut single, mut added) = (lanes(false), lanes(true));
+    let mut both = Both::new(referee, layout, choosing);
     let goal = Goal::new(30).expect("a goal");
     let cuts = [
         None,
@@ -452,49 +520,44 @@ fn add_up(referee: &Referee, layout: &LayoutOptions, starts: &[State], choosing:
             ..Job::new(state, starts.len() as u64)
         }))
         .collect();
-    let mut expected: BTreeMap<u64, Sums> = BTreeMap::new();
-    let mut found: BTreeMap<u64, Sums> = BTreeMap::new();
-    single.submit(jobs.iter().copied());
-    added.submit(jobs.iter().copied());
-    while !single.is_idle() {
-        for lanes in [&mut single, &mut added] {
-            lanes.run(Until::Steps(3));
-        }
-        assert_eq!(single.n_finished(), added.n_finished());
-        single.drain(|playout| {
-            let sums = expected.entry(playout.tag()).or_default();
-            sums.n_playouts += 1;
-            sums.n_steps += u64::from(playout.steps());
-            match playout.ending() {
-                Ending::Terminal => {}
-                Ending::Cut => sums.n_cut += 1,
-                Ending::StepLimit => sums.n_step_limit += 1,
-                Ending::NoLegalMove(_) => sums.n_no_legal_move += 1,
-            }
-            sums.goals.resize(referee.n_roles, GoalSum::default());
-            for (role, to) in RoleId::all(referee.n_roles).zip(&mut sums.goals) {
-                if let Some(goal) = playout.goal(role) {
-                    to.sum += u64::from(goal.value());
-                    to.n += 1;
-                }
-            }
-        });
-        added.drain_sums(|tag, sums| {
-            let to = found.entry(tag).or_default();
-            to.n_playouts += sums.n_playouts;
-            to.n_steps += sums.n_steps;
-            to.n_cut += sums.n_cut;
-            to.n_step_limit += sums.n_step_limit;
-            to.n_no_legal_move += sums.n_no_legal_move;
-            to.goals.resize(sums.goals.len(), GoalSum::default());
-            for (to, goal) in to.goals.iter_mut().zip(&sums.goals) {
-                to.sum += goal.sum;
-                to.n += goal.n;
-            }
-        });
+    both.each(|lanes| lanes.submit(jobs.iter().copied()));
+    while !both.single.is_idle() {
+        both.each(|lanes| lanes.run(Until::Steps(3)));
+        both.drain();
     }
-    assert!(added.is_idle());
-    assert_eq!(found, expected);
+}
+
+#[test]
+fn sums_of_long_jobs_are_those_of_their_playouts() {
+    for (name, sheet) in SHEETS.iter().chain(ODD) {
+        let referee =
+            Referee::new(sheet, &GroundLimits::default(), &Pass::ALL).expect("it grounds");
+        let initial = referee.game.initial_state();
+        let job = |tag, n_playouts, most_steps| Job {
+            n_playouts,
+            most_steps,
+            ..Job::new(initial, tag)
+        };
+        for layout in all_layouts() {
+            eprintln!("{name} {layout:?}");
+            let mut both = Both::new(&referee, &layout, &Choosing::Uniform);
+            both.each(|lanes| lanes.submit([job(1, 100_000, MAX_STEPS)]));
+            for n_steps in [7, 150, 1, 30] {
+                both.each(|lanes| lanes.run(Until::Steps(n_steps)));
+                both.drain();
+            }
+            // What runs is dropped or goes on, and then other jobs follow, one of which ends early.
+            both.each(Lanes::cancel);
+            both.each(|lanes| lanes.submit([job(2, 20_000, 3), job(3, 9000, MAX_STEPS)]));
+            both.each(|lanes| lanes.run(Until::Steps(60)));
+            both.drain();
+            both.each(Lanes::clear_jobs);
+            both.each(|lanes| lanes.run(Until::Steps(2)));
+            both.each(|lanes| lanes.submit([job(4, 5000, MAX_STEPS)]));
+            both.each(|lanes| lanes.run(Until::Idle));
+            both.drain();
+        }
+    }
 }
 
 fn check(

@@ -23,8 +23,8 @@ pub(super) const NO_GOAL: u8 = u8::MAX;
 /// transposed at once as with one.
 const MANY_WAIT: u32 = 4;
 
-/// Steps of playouts with a higher limit are not summed as 32-bit numbers.
-const MANY_STEPS: u32 = 1 << 22;
+/// Number of waiting playouts of a job with which all lanes can start again and the stage can be filled.
+pub(super) const STEADY_PLAYOUTS: u32 = 129;
 
 /// A block; see the module documentation.
 pub(super) struct Block {
@@ -212,7 +212,9 @@ impl Block {
         filled & self.latest.1 == u64::MAX
             && self.latest.0 == serial
             && queue.front_serial() == serial
-            && queue.front().is_some_and(|entry| entry.n_left > 128)
+            && queue
+                .front()
+                .is_some_and(|entry| entry.n_left >= STEADY_PLAYOUTS)
     }
 
     /// Starts playouts of that job in some lanes; the stage is full afterwards.
@@ -221,8 +223,7 @@ impl Block {
         let stage = &mut self.stages[phase];
         let n_started = lanes.count_ones() + (!stage.valid).count_ones();
         stage.valid = u64::MAX;
-        self.queues[phase].take(n_started);
-        self.n_queued -= u64::from(n_started);
+        self.take(phase, n_started);
         V::fill(&mut self.starts, lanes, now as u32);
         self.deadline = self.deadline.min(now + u64::from(self.tickets[0].limit));
     }
@@ -368,24 +369,55 @@ impl Block {
         }
     }
 
-    /// Whether playouts that end in these lanes in step `now` belong to one job (with this tag, or with any tag if
-    /// there is none yet), and no playout of the block reaches its limit now.
+    /// The tag of the one job that all lanes play, and how much of it is left, if all lanes can start again now.
     #[inline(always)]
-    pub(super) fn is_alike(&self, lanes: u64, now: u64, tag: &mut Option<u64>) -> bool {
-        if now >= self.deadline || lanes & !self.latest.1 != 0 {
-            return false;
+    pub(super) fn steady_job(&self, phase: usize) -> Option<(u64, u32)> {
+        let is_unused = |other: usize| {
+            other == phase || self.queues[other].is_empty() && self.stages[other].valid == 0
+        };
+        if !self.is_steady(phase)
+            || self.stages[phase].valid != u64::MAX
+            || !(0..self.queues.len()).all(is_unused)
+        {
+            return None;
         }
-        if lanes == 0 {
-            return true;
-        }
-        let ticket = &self.tickets[lanes.trailing_zeros() as usize];
-        ticket.limit < MANY_STEPS && *tag.get_or_insert(ticket.tag) == ticket.tag
+        let entry = self.queues[phase].front()?;
+        Some((entry.ticket.tag, entry.n_left))
     }
 
-    /// Adds the steps that playouts in these lanes have made until `now` to a vector of sums.
+    /// The first step in which some playout may reach its limit.
     #[inline(always)]
-    pub(super) fn add_ages<V: Vector>(&self, sums: V, lanes: u64, now: u64) -> V {
-        sums.add_ages(&self.starts, lanes, now as u32)
+    pub(super) fn deadline(&self) -> u64 {
+        self.deadline
+    }
+
+    /// The sum of the numbers of steps that the playouts in some lanes have made.
+    #[inline(always)]
+    pub(super) fn ages(&self, lanes: u64, now: u64) -> u64 {
+        if lanes == 0 {
+            return 0;
+        }
+        let mut sum = 0;
+        for (lane, start) in self.starts.iter().enumerate() {
+            let age = (now as u32).wrapping_sub(*start);
+            sum += u64::from(age) * (lanes >> lane & 1);
+        }
+        sum
+    }
+
+    /// Sets the step in which the playout in a lane started.
+    #[inline(always)]
+    pub(super) fn set_start(&mut self, lane: usize, step: u64) {
+        self.starts[lane] = step as u32;
+    }
+
+    /// Takes playouts of the first job in the queue of a phase.
+    #[inline(always)]
+    pub(super) fn take(&mut self, phase: usize, n_playouts: u32) {
+        if n_playouts > 0 {
+            self.queues[phase].take(n_playouts);
+            self.n_queued -= u64::from(n_playouts);
+        }
     }
 
     /// Sums playouts that end in step `now`, with their goals if these are known; returns the lanes whose goals are

@@ -15,9 +15,10 @@
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
+use super::program::ZERO;
 use super::random::Random;
 use super::tree::{EIGHT, Item, Tree};
-use super::vector::{Rows, Vector, get, get_eight, put, row_ptr};
+use super::vector::{IN_ORDER, Rows, Vector, get, get_eight, part_word, put, row_ptr};
 
 /// Bits of the random fraction beyond those of the count.
 pub(super) const EXTRA_BITS: usize = 10;
@@ -34,27 +35,62 @@ pub(super) struct Leaves {
     /// Per move: the row of its legality and the row to write; both padded to whole eighths.
     pub(super) legal: Vec<u32>,
     pub(super) does: Vec<u32>,
+    /// The first words of these rows, for [`get_eight`] and, with marks, [`get_marked_eight`]. Rows of legality are often
+    /// in another order, and marks on some of them only would be slower than none.
+    ///
+    /// [`get_marked_eight`]: super::vector::get_marked_eight
+    legal_words: Vec<u32>,
+    pub(super) does_words: Vec<u32>,
 }
 
 impl Leaves {
-    /// Builds the leaves from rows of moves, padded to whole eighths with the rows `zero` and `trash`.
+    /// Builds the leaves from rows of moves, each of `n_words` words, padded to whole eighths with the row `ZERO` and the
+    /// rows from `padding` on.
     pub(super) fn new(
         moves: impl ExactSizeIterator<Item = (u32, u32)>,
-        zero: u32,
-        trash: u32,
+        padding: impl Iterator<Item = u32>,
+        n_words: usize,
     ) -> Leaves {
         let tree = Tree::new(moves.len());
         let (mut legal, mut does): (Vec<u32>, Vec<u32>) = moves.unzip();
-        legal.resize(tree.n_leaves(), zero);
-        does.resize(tree.n_leaves(), trash);
-        Leaves { tree, legal, does }
+        legal.resize(tree.n_leaves(), ZERO);
+        does.extend(padding.take(tree.n_leaves() - does.len()));
+        Leaves {
+            legal_words: first_words(&legal, n_words),
+            does_words: marked(first_words(&does, n_words), n_words),
+            tree,
+            legal,
+            does,
+        }
     }
+}
+
+/// The first words of rows of `n_words` words.
+fn first_words(rows: &[u32], n_words: usize) -> Vec<u32> {
+    let words = rows.iter().map(|&row| u64::from(row) * n_words as u64);
+    let words = words.map(|word| u32::try_from(word).expect("the matrix fits into 32 GB"));
+    words.collect()
+}
+
+/// Marks the eighths whose rows follow each other.
+fn marked(mut words: Vec<u32>, n_words: usize) -> Vec<u32> {
+    let (eighths, _) = words.as_chunks_mut::<EIGHT>();
+    for eighth in eighths {
+        if eighth
+            .windows(2)
+            .all(|pair| pair[0] + n_words as u32 == pair[1])
+        {
+            eighth[0] |= IN_ORDER;
+        }
+    }
+    words
 }
 
 /// Scratch memory of a selection.
 pub(super) struct Scratch {
     counts: Rows,
-    /// Per depth, left and right: the mask of the lanes that arrive there and the bits of the remaining index.
+    /// Per depth: the masks of the lanes that arrive at the left and at the right half, and the bits of the remaining
+    /// index in the right half.
     paths: Rows,
     /// Per item: whether some lane has a legal move there.
     is_live: Vec<bool>,
@@ -62,13 +98,15 @@ pub(super) struct Scratch {
     dirty: Vec<u64>,
 }
 
-const PATH: usize = MAX_BITS + 1;
+/// Rows of a path: the two masks, then the index.
+const INDEX: usize = 2;
+const PATH: usize = INDEX + MAX_BITS;
 
 impl Scratch {
     pub(super) fn new(tree: &Tree, n_words: usize) -> Scratch {
         Scratch {
             counts: Rows::new(tree.n_counts, n_words),
-            paths: Rows::new(2 * tree.n_depths * PATH, n_words),
+            paths: Rows::new(tree.n_depths * PATH, n_words),
             is_live: vec![false; tree.items.len()],
             dirty: vec![0; tree.n_all_eighths().div_ceil(64)],
         }
@@ -126,16 +164,18 @@ pub(super) unsafe fn find<V: Vector>(
     // SAFETY: guaranteed by the caller; a path has room for the mask and `MAX_BITS` bits.
     unsafe {
         if mask.is_zero() {
-            clear::<V>(root.eighths, &leaves.does, rows, &mut scratch.dirty);
+            clear::<V>(root.eighths, &leaves.does_words, rows, &mut scratch.dirty);
         } else if items.len() == 1 {
             let counts = scratch.counts.pointer();
-            let dirty = scratch.dirty.as_mut_ptr();
-            descend_group::<V>(leaves, root, (rows, dirty), mask, number, counts);
+            let mask_row = scratch.paths.pointer();
+            mask.store(mask_row);
+            let dirty = &mut scratch.dirty;
+            descend_group::<V>(leaves, root, (rows, dirty), mask_row, number, counts);
         } else {
             let path = scratch.paths.pointer();
             mask.store(path);
             for bit in 0..root.width as usize {
-                put::<V>(path, bit + 1, get(number, bit));
+                put::<V>(path, INDEX + bit, get(number, bit));
             }
             descend::<V>(leaves, rows, scratch);
         }
@@ -154,18 +194,18 @@ pub(super) unsafe fn count<V: Vector>(
 ) -> V {
     let counts = scratch.counts.pointer();
     let zero = V::splat(false);
-    let Leaves { tree, legal, .. } = leaves;
+    let Leaves {
+        tree,
+        legal_words: legal,
+        ..
+    } = leaves;
     // SAFETY: guaranteed by the caller; counts of an item lie within those of the tree.
     unsafe {
         for idx in 0..tree.items.len() {
             let item = tree.items.get_unchecked(idx);
             let to = item.count as usize;
             let Some((left, right)) = item.halves else {
-                let is_live = match tree.n_eighths {
-                    1 => count_one::<V>(item, legal, rows, counts),
-                    2 => count_two::<V>(item, legal, rows, counts),
-                    _ => count_four::<V>(item, legal, rows, counts),
-                };
+                let is_live = count_group::<V>(tree.n_eighths, item, legal, rows, counts);
                 *scratch.is_live.get_unchecked_mut(idx) = is_live;
                 continue;
             };
@@ -226,6 +266,43 @@ pub(super) unsafe fn count<V: Vector>(
         any
     }
 }
+
+/// Counts a group; returns whether there is any legal move.
+#[inline(always)]
+unsafe fn count_group<V: Vector>(
+    n_eighths: usize,
+    item: &Item,
+    legal: &[u32],
+    rows: *const u64,
+    counts: *mut u64,
+) -> bool {
+    let mut live_parts = 0_u32;
+    for part in 0..V::N_PARTS {
+        let first = part_word::<V>(part);
+        let (rows, counts) = (rows.wrapping_add(first), counts.wrapping_add(first));
+        // SAFETY: guaranteed by the caller.
+        let is_live = unsafe {
+            match n_eighths {
+                1 => count_one::<V::Part>(item, legal, rows, counts),
+                2 => count_two::<V::Part>(item, legal, rows, counts),
+                _ => count_four::<V::Part>(item, legal, rows, counts),
+            }
+        };
+        live_parts |= u32::from(is_live) << part;
+    }
+    if V::N_PARTS > 1 && n_eighths == 4 && live_parts != 0 {
+        // Other parts are live: the counts of this one are read, too.
+        for part in (0..V::N_PARTS).filter(|part| live_parts >> part & 1 == 0) {
+            let counts = counts.wrapping_add(part_word::<V>(part));
+            // SAFETY: guaranteed by the caller.
+            unsafe { put_all(counts, item.count, &[V::Part::splat(false); N_COUNTS]) };
+        }
+    }
+    live_parts != 0
+}
+
+/// Counts of a group of four eighths: of the group, its left half, and the left eighths of both halves.
+const N_COUNTS: usize = 6 + 5 + 4 + 4;
 
 /// Counts a group of one eighth; returns whether there is any legal move.
 #[inline(always)]
@@ -307,11 +384,14 @@ unsafe fn count_four<V: Vector>(
 unsafe fn count_eight<V: Vector>(legal: &[u32], eighth: u32, rows: *const u64) -> ([V; 4], V) {
     // SAFETY: guaranteed by the caller.
     let l: [V; EIGHT] = unsafe { get_eight(rows, legal.as_ptr().add(eighth as usize * EIGHT)) };
-    let (a0, a1, a2) = four(l[0], l[1], l[2], l[3]);
-    let (b0, b1, b2) = four(l[4], l[5], l[6], l[7]);
-    let (s0, carry) = a0.half_add(b0);
-    let (s1, carry) = a1.full_add(b1, carry);
-    let (s2, s3) = a2.full_add(b2, carry);
+    // Full adders take away as many bits as possible.
+    let (a, a1) = l[0].full_add(l[1], l[2]);
+    let (b, b1) = l[3].full_add(l[4], l[5]);
+    let (c, c1) = l[6].full_add(l[7], a);
+    let (s0, d1) = b.half_add(c);
+    let (e, a2) = a1.full_add(b1, c1);
+    let (s1, b2) = d1.half_add(e);
+    let (s2, s3) = a2.half_add(b2);
     ([s0, s1, s2, s3], s0.or(s1).or(s2.or(s3)))
 }
 
@@ -349,10 +429,9 @@ unsafe fn get_all<V: Vector, const N: usize>(counts: *const u64, first: u32) -> 
 
 #[inline(always)]
 fn four<V: Vector>(l0: V, l1: V, l2: V, l3: V) -> (V, V, V) {
-    let (a0, a1) = l0.half_add(l1);
-    let (b0, b1) = l2.half_add(l3);
-    let (s0, carry) = a0.half_add(b0);
-    let (s1, s2) = a1.full_add(b1, carry);
+    let (a, a1) = l0.full_add(l1, l2);
+    let (s0, b1) = a.half_add(l3);
+    let (s1, s2) = a1.half_add(b1);
     (s0, s1, s2)
 }
 
@@ -378,13 +457,13 @@ pub(super) unsafe fn choose<V: Vector>(
         let n_draws = tree.n_count_bits + EXTRA_BITS;
         scale::<V>(
             from,
-            path.add(V::N_WORDS),
+            path.add(INDEX * V::N_WORDS),
             tree.n_count_bits,
             n_draws,
             random,
         );
         for bit in tree.n_count_bits..root.width as usize {
-            put(path, 1 + bit, V::splat(false));
+            put(path, INDEX + bit, V::splat(false));
         }
         mask.store(path);
         descend::<V>(leaves, rows, scratch);
@@ -398,6 +477,33 @@ pub(super) unsafe fn choose<V: Vector>(
 /// There are `n_bits` vectors at `from` and at `to`, at most `WIDE`, and the CPU supports `V`.
 #[inline(always)]
 pub(super) unsafe fn scale<V: Vector>(
+    from: *const u64,
+    to: *mut u64,
+    n_bits: usize,
+    n_draws: usize,
+    random: &mut Random<V>,
+) {
+    if V::N_PARTS == 1 {
+        // SAFETY: guaranteed by the caller.
+        unsafe { scale_part::<V>(from, to, n_bits, n_draws, random) };
+        return;
+    }
+    let states = random.words();
+    for part in 0..V::N_PARTS {
+        let first = part_word::<V>(part);
+        let states = states.wrapping_add(first);
+        // SAFETY: guaranteed by the caller; parts of rows begin at their first word.
+        unsafe {
+            let mut random = Random::<V::Part>::load(states);
+            let (from, to) = (from.wrapping_add(first), to.wrapping_add(first));
+            scale_part::<V::Part>(from, to, n_bits, n_draws, &mut random);
+            random.store(states);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn scale_part<V: Vector>(
     from: *const u64,
     to: *mut u64,
     n_bits: usize,
@@ -506,28 +612,33 @@ unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scra
         dirty,
     } = scratch;
     let (counts, paths) = (counts.pointer(), paths.pointer());
-    let Leaves { tree, does, .. } = leaves;
+    let Leaves {
+        tree,
+        does_words: does,
+        ..
+    } = leaves;
     // SAFETY: guaranteed by the caller; there is a path for each depth, left and right.
     unsafe {
         let mut idx = tree.items.len();
         while idx > 0 {
             let item = tree.items.get_unchecked(idx - 1);
-            let path = path_of::<V>(paths, item.depth, item.is_right);
-            let mask: V = get(path, 0);
+            let path = path_of::<V>(paths, item.depth);
+            let mask: V = get(path, usize::from(item.is_right));
             if mask.is_zero() || !*is_live.get_unchecked(idx - 1) {
                 clear::<V>(item.eighths, does, rows, dirty);
                 idx -= item.n_items as usize;
                 continue;
             }
             idx -= 1;
-            let number = row_ptr::<V>(path, 1);
+            let number = row_ptr::<V>(path_of::<V>(paths, item.index_depth), INDEX);
             let Some((left, _)) = item.halves else {
-                let to = (rows, dirty.as_mut_ptr());
-                descend_group::<V>(leaves, item, to, mask, number, counts);
+                let mask_row = row_ptr::<V>(path, usize::from(item.is_right));
+                let to = (rows, dirty.as_mut_slice());
+                descend_group::<V>(leaves, item, to, mask_row, number, counts);
                 continue;
             };
-            let to_left = path_of::<V>(paths, item.depth + 1, false);
-            let to_right = path_of::<V>(paths, item.depth + 1, true);
+            let halves = path_of::<V>(paths, item.depth + 1);
+            let to_right = row_ptr::<V>(halves, INDEX);
             let is_left_live = *is_live.get_unchecked(left as usize);
             let left = tree.items.get_unchecked(left as usize);
             let (left_count, width) = (left.count as usize, left.width as usize);
@@ -539,57 +650,69 @@ unsafe fn descend<V: Vector>(leaves: &Leaves, rows: *mut u64, scratch: &mut Scra
                     let value: V = get(number, bit);
                     let (difference, next) =
                         value.full_subtract(get(counts, left_count + bit), borrow);
-                    put(to_left, 1 + bit, value);
-                    put(to_right, 1 + bit, difference);
+                    put(to_right, bit, difference);
                     borrow = next;
                     bit += 1;
                 }
             } else {
                 while bit < width {
-                    put::<V>(to_right, 1 + bit, get(number, bit));
+                    put::<V>(to_right, bit, get(number, bit));
                     bit += 1;
                 }
             }
-            put(to_left, 0, mask.and(borrow));
-            put(to_right, 0, mask.and_not(borrow));
+            put(halves, 0, mask.and(borrow));
+            put(halves, 1, mask.and_not(borrow));
         }
     }
 }
 
-/// Follows lanes from a group to its moves.
+/// Follows lanes from a group to its moves. The group lies within a word of `dirty`.
 #[inline(always)]
 unsafe fn descend_group<V: Vector>(
     leaves: &Leaves,
     item: &Item,
-    (rows, dirty): (*mut u64, *mut u64),
-    mask: V,
+    (rows, dirty): (*mut u64, &mut [u64]),
+    mask: *const u64,
     number: *const u64,
     counts: *const u64,
 ) {
-    let moves = Moves {
-        legal: leaves.legal.as_ptr(),
-        does: leaves.does.as_ptr(),
-        rows,
-        dirty,
-    };
     let first = item.eighths.0 as usize;
-    // SAFETY: guaranteed by the caller.
+    let mut moves = Moves {
+        legal: leaves.legal_words.as_ptr().wrapping_add(first * EIGHT),
+        does: leaves.does_words.as_ptr().wrapping_add(first * EIGHT),
+        n_eighths: (item.eighths.1 - item.eighths.0) as usize,
+        rows,
+        dirty: 0,
+    };
+    // SAFETY: guaranteed by the caller; there is a bit for each eighth.
     unsafe {
-        match leaves.tree.n_eighths {
-            1 => descend_eight::<V>(&moves, first, mask, get_all(number, 0)),
-            2 => {
-                let left: [V; 4] = get_all(counts, item.count + 5);
-                descend_two::<V>(&moves, (first, first + 2), mask, get_all(number, 0), left);
-            }
-            _ => descend_four_eighths::<V>(&moves, item, mask, get_all(number, 0), counts),
+        let word = dirty.get_unchecked_mut(first / 64);
+        moves.dirty = *word >> (first % 64);
+        let mut set = 0;
+        for part in 0..V::N_PARTS {
+            let first = part_word::<V>(part);
+            moves.rows = rows.wrapping_add(first);
+            let counts = counts.wrapping_add(first);
+            let number = number.wrapping_add(first);
+            let mask: V::Part = get(mask.wrapping_add(first), 0);
+            set |= match leaves.tree.n_eighths {
+                1 => descend_eight(&moves, 0, mask, get_all(number, 0)),
+                2 => {
+                    let left: [V::Part; 4] = get_all(counts, item.count + 5);
+                    descend_two(&moves, 0, mask, get_all(number, 0), left)
+                }
+                _ => descend_four_eighths(&moves, item.count, mask, get_all(number, 0), counts),
+            };
         }
+        let all = (1 << moves.n_eighths) - 1;
+        *word = *word & !(all << (first % 64)) | set << (first % 64);
     }
 }
 
-/// Position of the mask and index of an item.
+/// Position of the masks and the index of a depth.
 #[inline(always)]
-fn path_of<V: Vector>(paths: *mut u64, depth: u32, is_right: bool) -> *mut u64 {
-    row_ptr::<V>(paths, (depth as usize * 2 + usize::from(is_right)) * PATH)
+fn path_of<V: Vector>(paths: *mut u64, depth: u32) -> *mut u64 {
+    row_ptr::<V>(paths, depth as usize * PATH)
 }
 
 /// Clears the rows of moves that were set by the last selection.
@@ -610,7 +733,7 @@ unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, di
         dirty[eighth / 64] &= !(1 << (eighth % 64));
         // SAFETY: guaranteed by the caller.
         unsafe {
-            put_eight(
+            put_eight::<V>(
                 rows,
                 does.as_ptr().add(eighth * EIGHT),
                 [V::splat(false); EIGHT],
@@ -621,32 +744,44 @@ unsafe fn clear<V: Vector>(eighths: (u32, u32), does: &[u32], rows: *mut u64, di
 }
 
 #[inline(always)]
-unsafe fn put_eight<V: Vector>(rows: *mut u64, indexes: *const u32, values: [V; EIGHT]) {
-    let mut idx = 0;
-    while idx < EIGHT {
-        // SAFETY: rows of moves are rows of the matrix.
-        unsafe { put(rows, *indexes.add(idx) as usize, values[idx]) };
-        idx += 1;
+unsafe fn put_eight<V: Vector>(rows: *mut u64, words: *const u32, values: [V; EIGHT]) {
+    // SAFETY: rows of moves are rows of the matrix.
+    unsafe {
+        let first = *words;
+        let mut idx = 0;
+        if first & IN_ORDER != 0 {
+            let to = rows.wrapping_add((first - IN_ORDER) as usize);
+            while idx < EIGHT {
+                put(to, idx, values[idx]);
+                idx += 1;
+            }
+            return;
+        }
+        while idx < EIGHT {
+            values[idx].store(rows.wrapping_add(*words.add(idx) as usize));
+            idx += 1;
+        }
     }
 }
 
-/// The rows of the moves of a choice.
+/// The moves of a group: their rows by first words, and a bit for each eighth whose rows may still be set.
 struct Moves {
     legal: *const u32,
     does: *const u32,
+    n_eighths: usize,
     rows: *mut u64,
-    dirty: *mut u64,
+    dirty: u64,
 }
 
+/// Follows lanes to the moves of a group; returns a bit for each eighth that lanes enter.
 #[inline(always)]
 unsafe fn descend_four_eighths<V: Vector>(
     moves: &Moves,
-    item: &Item,
+    count: u32,
     mask: V,
     number: [V; 5],
     counts: *const u64,
-) {
-    let (count, first, end) = (item.count, item.eighths.0 as usize, item.eighths.1 as usize);
+) -> u64 {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let left: [V; 5] = get_all(counts, count + 6);
@@ -659,22 +794,23 @@ unsafe fn descend_four_eighths<V: Vector>(
         let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
         let number = [number[0], number[1], number[2], number[3]];
         let left = get_all(counts, count + 11);
-        descend_two::<V>(moves, (first, end), to_left, number, left);
-        if first + 2 < end {
+        let mut set = descend_two(moves, 0, to_left, number, left);
+        if moves.n_eighths > 2 {
             let left = get_all(counts, count + 15);
-            descend_two::<V>(moves, (first + 2, end), to_right, [d0, d1, d2, d3], left);
+            set |= descend_two(moves, 2, to_right, [d0, d1, d2, d3], left);
         }
+        set
     }
 }
 
 #[inline(always)]
 unsafe fn descend_two<V: Vector>(
     moves: &Moves,
-    (first, end): (usize, usize),
+    first: usize,
     mask: V,
     number: [V; 4],
     left: [V; 4],
-) {
+) -> u64 {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let borrow = left[0].and_not(number[0]);
@@ -683,27 +819,25 @@ unsafe fn descend_two<V: Vector>(
         let (d2, borrow) = number[2].full_subtract(left[2], borrow);
         let (_, is_left) = number[3].full_subtract(left[3], borrow);
         let (to_left, to_right) = (mask.and(is_left), mask.and_not(is_left));
-        descend_eight::<V>(moves, first, to_left, [number[0], number[1], number[2]]);
-        if first + 1 < end {
-            descend_eight::<V>(moves, first + 1, to_right, [d0, d1, d2]);
+        let mut set = descend_eight(moves, first, to_left, [number[0], number[1], number[2]]);
+        if first + 1 < moves.n_eighths {
+            set |= descend_eight(moves, first + 1, to_right, [d0, d1, d2]);
         }
+        set
     }
 }
 
 #[inline(always)]
-unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number: [V; 3]) {
-    // SAFETY: rows of moves are rows of the matrix; there is a bit for each eighth.
+unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number: [V; 3]) -> u64 {
+    // SAFETY: rows of moves are rows of the matrix.
     unsafe {
         let does = moves.does.add(eighth * EIGHT);
-        let (dirty, bit) = (&mut *moves.dirty.add(eighth / 64), 1 << (eighth % 64));
         if mask.is_zero() {
-            if *dirty & bit != 0 {
-                *dirty &= !bit;
+            if moves.dirty >> eighth & 1 == 1 {
                 put_eight(moves.rows, does, [mask; EIGHT]);
             }
-            return;
+            return 0;
         }
-        *dirty |= bit;
         let l: [V; EIGHT] = get_eight(moves.rows, moves.legal.add(eighth * EIGHT));
         let (c0, c1, c2) = four(l[0], l[1], l[2], l[3]);
         let borrow = c0.and_not(number[0]);
@@ -718,6 +852,7 @@ unsafe fn descend_eight<V: Vector>(moves: &Moves, eighth: usize, mask: V, number
             does,
             [a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]],
         );
+        1 << eighth
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::choose::Leaves;
 use super::tree::EIGHT;
-use super::vector::{Vector, get, get_eight, put};
+use super::vector::{Vector, get, get_marked_eight, put};
 
 /// Eighths in a group, and the bits of a number inside one.
 const FOUR: usize = 4;
@@ -48,7 +48,8 @@ pub(super) unsafe fn write_numbers<V: Vector>(
                 if eighth < n_eighths
                     && dirty.is_none_or(|dirty| dirty[eighth / 64] >> (eighth % 64) & 1 == 1)
                 {
-                    let r: [V; EIGHT] = get_eight(rows, leaves.does.as_ptr().add(eighth * EIGHT));
+                    let r: [V; EIGHT] =
+                        get_marked_eight(rows, leaves.does_words.as_ptr().add(eighth * EIGHT));
                     let (second, fourth) = (r[2].or(r[3]), r[6].or(r[7]));
                     let upper = r[4].or(r[5]).or(fourth);
                     low[0] = low[0].or(r[1]).or(r[3]);

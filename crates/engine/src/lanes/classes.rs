@@ -10,8 +10,10 @@
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
+use super::program::TRASH;
+use std::iter::repeat;
+
 use super::choose::{Leaves, Scratch, WIDE, count, find, root_count};
-use super::program::{TRASH, ZERO};
 use super::vector::{Rows, Vector, get, put, row_ptr};
 
 /// Weights of the classes: one or three, times a power of two.
@@ -90,8 +92,9 @@ const MASKS: usize = NUMBER + WIDE;
 const N_WORK: usize = MASKS + CLASSES.len();
 
 impl Classes {
-    /// Sorts leaves into classes, each with the index of its class and the rows of legality and choice.
-    pub(super) fn new(leaves: impl Iterator<Item = (usize, u32, u32)>) -> Classes {
+    /// Sorts leaves into classes, each with the index of its class and the rows of legality and choice, of `n_words`
+    /// words each.
+    pub(super) fn new(leaves: impl Iterator<Item = (usize, u32, u32)>, n_words: usize) -> Classes {
         let mut by_class: [Vec<(u32, u32)>; CLASSES.len()] = Default::default();
         leaves.for_each(|(class, legal, does)| by_class[class].push((legal, does)));
         let mut found: Vec<_> = CLASSES.iter().zip(by_class).collect();
@@ -112,7 +115,7 @@ impl Classes {
             let most = u64::from(factor) * leaves.len() as u64;
             heaviest += most << shift;
             classes.n_bits = bits_of(heaviest);
-            let leaves = Leaves::new(leaves.into_iter(), ZERO, TRASH);
+            let leaves = Leaves::new(leaves.into_iter(), repeat(TRASH), n_words);
             let read = leaves.tree.n_root_bits().max(bits_of(most));
             classes.n_number_bits = classes.n_number_bits.max(read);
             classes.all.push(Class {

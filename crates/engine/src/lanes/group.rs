@@ -6,6 +6,7 @@ use super::codes::Codes;
 use super::log::Log;
 use super::program::{FIRST_BASE, GoalRow, Goals, LanesProgram, ONES, RoleMoves};
 use super::random::seed_block;
+use super::steady::Steady;
 use super::vector::Rows;
 use super::weights::{TableScratch, Tables};
 use crate::state::Goal;
@@ -34,6 +35,7 @@ pub(super) struct Group {
     pub(super) keeps_sums: bool,
     pub(super) rows: Rows,
     pub(super) masks: Rows,
+    pub(super) steady: Steady,
     /// States of the generators, four vectors.
     pub(super) random: Rows,
     /// Per phase: the next start state of each lane.
@@ -65,6 +67,8 @@ pub(super) struct SideMatrix {
     /// Per block: lanes that end now and whose goals are not known yet.
     pub(super) open: Vec<u64>,
     pub(super) records: Vec<[u32; 64]>,
+    /// The tag of all parked playouts if the group was steady when they ended. Then they have no records.
+    pub(super) tag: Option<u64>,
     /// Buffer for transposed states.
     pub(super) transposed: Vec<u64>,
 }
@@ -76,6 +80,7 @@ impl SideMatrix {
             parked: vec![0; n_words],
             open: vec![0; n_words],
             records: vec![[0; 64]; n_words],
+            tag: None,
             transposed: Vec::new(),
         }
     }
@@ -134,6 +139,7 @@ impl Group {
             keeps_sums: keep.sums,
             rows: matrix(program.n_rows, n_words),
             masks: Rows::new(STUCK + program.n_roles, n_words),
+            steady: Steady::new(phases, n_words),
             random,
             stages: phases.iter().map(|_| None).collect(),
             scratch: phases

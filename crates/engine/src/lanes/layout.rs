@@ -132,10 +132,7 @@ impl PhaseContext<'_> {
         } else {
             let rows = self.goal_rows(&mut emitter, &mut drafts);
             read.extend(rows.iter().flatten().map(|goal| goal.row));
-            Goals {
-                roles: rows,
-                side: None,
-            }
+            Goals::new(rows, None)
         };
         let n_play = drafts.len();
         let rest: NodeSet = next
@@ -319,10 +316,7 @@ impl PhaseContext<'_> {
             park,
             n_rows: emitter.next_row as usize,
         };
-        Goals {
-            roles,
-            side: Some(side),
-        }
+        Goals::new(roles, Some(side))
     }
 
     fn goal_rows(&self, emitter: &mut Emitter<'_>, drafts: &mut Vec<Draft>) -> Vec<Vec<GoalRow>> {
@@ -335,6 +329,7 @@ impl PhaseContext<'_> {
                         row: emitter.plain(signal, drafts),
                         idx: idx as u32,
                         value: self.goal_values[role][idx],
+                        place: 0,
                     });
                 }
             }
@@ -367,7 +362,10 @@ impl PhaseContext<'_> {
                     let legal = emitter.plain(signals.legal[idx], drafts);
                     rows.push((legal, self.does_rows[signals.first_input as usize + idx]));
                 }
-                let leaves = Leaves::new(rows.into_iter(), ZERO, TRASH);
+                // Rows to write follow each other, and there are some for whole eighths.
+                let padding = rows.last().map_or(TRASH, |last| last.1 + 1)..;
+                let n_words = self.options.simd.n_words();
+                let leaves = Leaves::new(rows.into_iter(), padding, n_words);
                 let first_log_row = *n_log_rows;
                 *n_log_rows += leaves.tree.n_index_bits();
                 RoleMoves::Choice(Box::new(Choice {
@@ -393,10 +391,6 @@ impl PhaseContext<'_> {
             emitter.literal(self.network.next[**base as usize]) != Literal::new(row, false)
         };
         let changing: Vec<u32> = self.bases.iter().filter(changing).copied().collect();
-        let is_changing = |base: &u32| changing.binary_search(base).is_ok();
-        let same = self.bases.iter().filter(|base| !is_changing(base));
-        step.same
-            .extend(same.map(|&base| self.base_rows[base as usize]));
         let mut free = Draft::own_rows(drafts, read);
         for base in changing {
             let row = self.base_rows[base as usize];

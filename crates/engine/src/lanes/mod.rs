@@ -64,6 +64,7 @@ mod policy;
 mod program;
 mod queue;
 mod random;
+mod steady;
 mod step;
 mod sums;
 mod table;
@@ -101,6 +102,9 @@ const N_BLOCKS: usize = 8;
 /// Number of steps that a group runs before the next group: large enough to stay in the cache, small enough to stop
 /// soon.
 const ROUND: u64 = 16;
+
+/// The same if the number of steps is given.
+const LONG_ROUND: u64 = 1024;
 
 /// Options of the lanes of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -279,7 +283,8 @@ impl Lanes {
             if is_over {
                 break;
             }
-            let n_steps = n_left.min(ROUND);
+            let is_counted = matches!(until, Until::Steps(_));
+            let n_steps = n_left.min(if is_counted { LONG_ROUND } else { ROUND });
             // Reborrow for this round only.
             match &mut policy {
                 Some(policy) => self.round(n_steps, Some(&mut **policy)),
@@ -374,6 +379,7 @@ impl Lanes {
             for idx in 0..group.n_words {
                 group.set_mask(ACTIVE, idx, 0);
             }
+            group.steady.clear();
         }
     }
 

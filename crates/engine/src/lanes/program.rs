@@ -14,6 +14,7 @@ use super::code::Literal;
 use super::codes::RoleCodes;
 use super::kernel::{Kernel, Simd};
 use super::layout::{KnownBits, PhaseContext, chosen_inputs, loop_nodes};
+use super::tree::EIGHT;
 use crate::grounded::Grounded;
 use crate::levels::{NONE, levels};
 use crate::network::Network;
@@ -106,12 +107,11 @@ pub(super) struct Phase {
     pub(super) n_log_rows: usize,
 }
 
-/// The next values of bases: rows of bases and the rows that they are set to.
+/// The next values of bases that change and that the code does not set itself: rows of bases, and the rows that they are
+/// set to.
 #[derive(Default)]
 pub(super) struct Successors {
     pub(super) plain: Vec<(u32, u32)>,
-    /// Bases that do not change, or that the code has set.
-    pub(super) same: Vec<u32>,
 }
 
 impl Successors {
@@ -122,14 +122,8 @@ impl Successors {
         };
         let mut settled = kernel.settled().to_vec();
         settled.sort_unstable();
-        let is_settled = |from: &u32| settled.binary_search(from).is_ok();
-        let (set, copied) = std::mem::take(&mut self.plain)
-            .into_iter()
-            .partition(|(_, from)| is_settled(from));
-        self.plain = copied;
-        let set: Vec<(u32, u32)> = set;
-        self.same.extend(set.into_iter().map(|(base, _)| base));
-        self.same.sort_unstable();
+        self.plain
+            .retain(|(_, from)| settled.binary_search(from).is_err());
     }
 }
 
@@ -155,6 +149,10 @@ pub(super) struct Choice {
 pub(super) struct Goals {
     /// Per role: the row of each possible value, its index in the ground program, and the goal.
     pub(super) roles: Vec<Vec<GoalRow>>,
+    /// The rows without duplicates: roles often share them.
+    pub(super) distinct: Vec<u32>,
+    /// The roles whose rows are not those of an earlier role.
+    pub(super) different: Vec<usize>,
     /// The separate code, if goals are deferred. Rows are then those of the side matrix.
     pub(super) side: Option<Side>,
 }
@@ -164,6 +162,32 @@ pub(super) struct GoalRow {
     pub(super) row: u32,
     pub(super) idx: u32,
     pub(super) value: Option<Goal>,
+    /// Its place among the distinct rows.
+    pub(super) place: usize,
+}
+
+impl Goals {
+    pub(super) fn new(mut roles: Vec<Vec<GoalRow>>, side: Option<Side>) -> Goals {
+        let mut distinct: Vec<u32> = roles.iter().flatten().map(|goal| goal.row).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        for goal in roles.iter_mut().flatten() {
+            goal.place = distinct.partition_point(|&row| row < goal.row);
+        }
+        let rows = |role: &Vec<GoalRow>| {
+            let mut rows: Vec<u32> = role.iter().map(|goal| goal.row).collect();
+            rows.sort_unstable();
+            rows
+        };
+        let rows: Vec<Vec<u32>> = roles.iter().map(rows).collect();
+        let is_different = |role: &usize| !rows[..*role].contains(&rows[*role]);
+        Goals {
+            different: (0..roles.len()).filter(is_different).collect(),
+            roles,
+            distinct,
+            side,
+        }
+    }
 }
 
 /// Goals over a side matrix.
@@ -216,15 +240,20 @@ impl LanesProgram {
         let mut next_row = FIRST_BASE + bases.len() as u32;
         let mut does_rows = Vec::new();
         for network in networks {
-            let mut row_of = |is_chosen: bool| {
-                let row = if is_chosen { next_row } else { NONE };
-                next_row += u32::from(is_chosen);
-                row
-            };
-            let rows: Vec<u32> = chosen_inputs(network)
-                .into_iter()
-                .map(&mut row_of)
-                .collect();
+            let is_chosen = chosen_inputs(network);
+            let mut rows = vec![NONE; is_chosen.len()];
+            for role in &network.roles {
+                let first = next_row;
+                for idx in 0..role.legal.len() {
+                    let input = role.first_input as usize + idx;
+                    if is_chosen[input] {
+                        rows[input] = next_row;
+                        next_row += 1;
+                    }
+                }
+                // Whole eighths, so that choices can write them in order.
+                next_row = first + (next_row - first).next_multiple_of(EIGHT as u32);
+            }
             does_rows.push(rows);
         }
         let mut n_rows = next_row;

@@ -43,6 +43,12 @@ impl<V: Vector> Random<V> {
         }
     }
 
+    /// The words of the states, as in memory.
+    #[inline(always)]
+    pub(super) fn words(&mut self) -> *mut u64 {
+        self.state.as_mut_ptr().cast()
+    }
+
     /// A random bit per lane.
     #[inline(always)]
     pub(super) fn bit(&mut self) -> V {

@@ -8,10 +8,10 @@
 use super::block::{Block, StageRows};
 use super::choose::{choose, count};
 use super::chosen::write_numbers;
-use super::group::{ACTIVE, ENDING, Group, Keep, STUCK, TAKEN, collect_goals};
+use super::group::{ACTIVE, ENDING, Group, Keep, STUCK, SideMatrix, TAKEN, collect_goals};
 use super::kernel::Simd;
 use super::policy::{self, BlockPolicy};
-use super::program::{FIRST_BASE, Goals, LanesProgram, Phase, RoleMoves, Segment};
+use super::program::{FIRST_BASE, LanesProgram, Phase, RoleMoves, Segment};
 use super::random::Random;
 use super::sums::GoalsOfBlock;
 use super::transpose::rows_to_states;
@@ -101,13 +101,26 @@ unsafe fn run_steps<V: Vector>(
     let n_phases = run.program.phases.len() as u64;
     let end = run.first + run.n_steps;
     let (mut now, mut played) = (run.first, None);
+    // Policies look at single lanes.
+    let may_be_steady = run.keep.sums && chooser.policy.is_none();
     // SAFETY: guaranteed by the caller.
     unsafe {
+        // Jobs may have changed since the last run.
+        if group.steady.tag().is_some() && !(may_be_steady && group.steady.resume(blocks)) {
+            group.steady.settle(blocks);
+        }
         // One call of each part: a second one would be compiled once more, for each width.
         loop {
-            refill::<V>(run, group, blocks, now, played);
+            refill::<V>(run, group, blocks, now, played, may_be_steady);
             let is_active = group.is_active();
-            if now == end || !(is_active || blocks.iter().any(Block::has_jobs)) {
+            let is_over = now == end || !(is_active || blocks.iter().any(Block::has_jobs));
+            if is_over || group.steady.is_exhausted() {
+                tally::<V>(run.program, group, blocks, now);
+                if group.steady.is_exhausted() && !group.steady.resume(blocks) {
+                    group.steady.settle(blocks);
+                }
+            }
+            if is_over {
                 break;
             }
             let phase = &run.program.phases[(now % n_phases) as usize];
@@ -164,10 +177,14 @@ unsafe fn step<V: Vector>(
         let terminal = V::load(row_ptr::<V>(rows, phase.terminal as usize));
         let over = active.and(terminal.or(stuck));
         over.store(row_ptr::<V>(masks, ENDING));
-        let is_added_up = run.keep.sums
-            && over.and_not(terminal).is_zero()
-            && add_up_alike::<V>(group, blocks, now, &phase.goals, over);
+        let steady = &mut group.steady;
+        let is_added_up = over.and_not(terminal).is_zero()
+            && steady.add_up::<V>(&phase.goals, phase_idx, rows, over, now);
         if !is_added_up {
+            if group.steady.tag().is_some() {
+                tally::<V>(run.program, group, blocks, now);
+                group.steady.settle(blocks);
+            }
             finish(run, group, blocks, now, phase_idx);
         }
         let ending = V::load(row_ptr::<V>(masks, ENDING));
@@ -281,60 +298,17 @@ pub(super) unsafe fn run_segments<V: Vector>(segments: &[Segment], rows: *mut u6
     }
 }
 
-/// Sums the playouts that end, for all blocks at once, if they belong to one job and no limits are reached; returns
-/// whether it did. In small games this is so frequent that summing block by block would take longer than playing.
+/// Adds up what has ended while the group is steady.
 #[inline(always)]
-unsafe fn add_up_alike<V: Vector>(
+unsafe fn tally<V: Vector>(
+    program: &LanesProgram,
     group: &mut Group,
     blocks: &mut [Block],
     now: u64,
-    goals: &Goals,
-    ending: V,
-) -> bool {
-    let mut tag = None;
-    for (idx, block) in blocks.iter().enumerate() {
-        if !block.is_alike(group.mask(ENDING, idx), now, &mut tag) {
-            return false;
-        }
-    }
-    let Some(tag) = tag else {
-        return true;
-    };
-    if goals.side.is_some() {
-        return false;
-    }
-    let mut ages = V::splat(false);
-    for (idx, block) in blocks.iter().enumerate() {
-        ages = block.add_ages(ages, group.mask(ENDING, idx), now);
-    }
-    let n_playouts = u64::from(ending.count_ones());
-    let ledger = &mut blocks[0].ledger;
-    ledger.n_ended += n_playouts as usize;
-    let page = ledger.page_of(tag);
-    let sums = ledger.page(page);
-    sums.n_playouts += n_playouts;
-    sums.n_steps += ages.sum_halves();
-    let rows = group.rows.pointer();
-    for (role_goals, to) in goals.roles.iter().zip(&mut sums.goals) {
-        let (mut once, mut twice) = (V::splat(false), V::splat(false));
-        for goal in role_goals {
-            // SAFETY: guaranteed by the caller.
-            let holds: V = unsafe { get(rows, goal.row as usize) };
-            twice = twice.or(once.and(holds));
-            once = once.or(holds);
-        }
-        let clear = ending.and_not(twice);
-        for goal in role_goals {
-            if let Some(value) = goal.value {
-                // SAFETY: guaranteed by the caller.
-                let holds: V = unsafe { get(rows, goal.row as usize) };
-                let n_worth_it = u64::from(holds.and(clear).count_ones());
-                to.sum += n_worth_it * u64::from(value.value());
-                to.n += n_worth_it;
-            }
-        }
-    }
-    true
+) {
+    let active = row_ptr::<V>(group.masks.pointer(), ACTIVE);
+    // SAFETY: guaranteed by the caller.
+    unsafe { group.steady.tally::<V>(program, blocks, active, now) };
 }
 
 /// Checks limits, and writes records of the playouts that end.
@@ -416,7 +390,8 @@ unsafe fn park<V: Vector>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         if let Some(side) = &phase.goals.side {
-            if is_taken(group, phase_idx) {
+            let tag = group.steady.tag();
+            if is_taken(group, phase_idx, tag) {
                 flush_goals::<V>(run.program, group, blocks, phase_idx);
             }
             if let Some(matrix) = &mut group.sides[phase_idx] {
@@ -431,6 +406,11 @@ unsafe fn park<V: Vector>(
             for (idx, block) in blocks.iter().enumerate() {
                 let lanes = group.mask(ENDING, idx);
                 if let Some(matrix) = group.sides[phase_idx].as_mut().filter(|_| lanes != 0) {
+                    matrix.tag = tag;
+                    if tag.is_some() {
+                        matrix.parked[idx] |= lanes;
+                        continue;
+                    }
                     // A playout that was cut with a constant score needs no goals.
                     let lanes = match run.keep.sums {
                         true => lanes & matrix.open[idx],
@@ -449,11 +429,16 @@ unsafe fn park<V: Vector>(
     }
 }
 
-fn is_taken(group: &Group, phase_idx: usize) -> bool {
-    let parked = group.sides[phase_idx].iter().flat_map(|side| &side.parked);
-    parked
-        .enumerate()
-        .any(|(idx, parked)| parked & group.mask(ENDING, idx) != 0)
+/// Whether playouts that end cannot be parked beside those that are: they need the same lanes, or have another tag.
+fn is_taken(group: &Group, phase_idx: usize, tag: Option<u64>) -> bool {
+    let is_taken = |side: &SideMatrix| {
+        let mut parked = side.parked.iter().enumerate();
+        match side.tag == tag {
+            true => parked.any(|(idx, parked)| parked & group.mask(ENDING, idx) != 0),
+            false => parked.any(|(_, &parked)| parked != 0),
+        }
+    };
+    group.sides[phase_idx].as_ref().is_some_and(is_taken)
 }
 
 /// Computes the goals of parked lanes.
@@ -469,8 +454,9 @@ unsafe fn flush_goals<V: Vector>(
     if let (Some(side), Some(matrix)) = (&goals.side, &mut group.sides[phase_idx]) {
         // SAFETY: guaranteed by the caller.
         unsafe { run_segments::<V>(&side.code, matrix.rows.pointer()) };
-        for (idx, block) in blocks.iter_mut().enumerate() {
+        for idx in 0..blocks.len() {
             let lanes = std::mem::take(&mut matrix.parked[idx]);
+            let block = &mut blocks[if matrix.tag.is_some() { 0 } else { idx }];
             if is_added_up {
                 let from = GoalsOfBlock {
                     goals,
@@ -478,7 +464,13 @@ unsafe fn flush_goals<V: Vector>(
                     n_words: V::N_WORDS,
                     idx,
                 };
-                block.ledger.add_goals(&from, lanes, &matrix.records[idx]);
+                match matrix.tag {
+                    Some(tag) => {
+                        let page = block.ledger.page_of(tag);
+                        block.ledger.page(page).add_goals(&from, lanes);
+                    }
+                    None => block.ledger.add_goals(&from, lanes, &matrix.records[idx]),
+                }
                 continue;
             }
             collect_goals(
@@ -642,13 +634,20 @@ unsafe fn refill<V: Vector>(
     blocks: &mut [Block],
     now: u64,
     played: Option<&Phase>,
+    may_be_steady: bool,
 ) {
     let phase = (now % run.program.phases.len() as u64) as usize;
     let masks = group.masks.pointer();
     // SAFETY: guaranteed by the caller.
-    let is_full = unsafe { get::<V>(masks, ACTIVE).not().is_zero() };
+    let free = unsafe { get::<V>(masks, ACTIVE).not() };
+    let is_steady = group.steady.tag().is_some();
     let mut is_any_taken = false;
-    if !is_full && group.stages[phase].is_some() {
+    if is_steady {
+        let taken = group.steady.start(free, phase, now);
+        is_any_taken = !taken.is_zero();
+        // SAFETY: guaranteed by the caller.
+        unsafe { put(masks, TAKEN, taken) };
+    } else if !free.is_zero() && group.stages[phase].is_some() {
         for (idx, block) in blocks.iter_mut().enumerate() {
             let free = !group.mask(ACTIVE, idx);
             let mut taken = 0;
@@ -667,45 +666,23 @@ unsafe fn refill<V: Vector>(
         }
     }
     let rows = group.rows.pointer();
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: guaranteed by the caller; a stage has a row for each base.
     unsafe {
-        let Some(stage) = group.stages[phase].as_mut().filter(|_| is_any_taken) else {
-            if let Some(played) = played {
-                for &(base, from) in &played.step.plain {
-                    V::load(row_ptr::<V>(rows, from as usize))
-                        .store(row_ptr::<V>(rows, base as usize));
-                }
-            }
-            return;
-        };
-        let stage = stage.pointer();
-        let taken = V::load(row_ptr::<V>(masks, TAKEN));
-        match played {
-            Some(played) => {
-                for &(base, from) in &played.step.plain {
-                    blend(rows, stage, base, taken, get(rows, from as usize));
-                }
-                for &base in &played.step.same {
-                    blend(rows, stage, base, taken, get(rows, base as usize));
-                }
-            }
-            None => {
-                for base in FIRST_BASE..FIRST_BASE + run.program.bases.len() as u32 {
-                    blend(rows, stage, base, taken, get(rows, base as usize));
-                }
-            }
+        for &(base, from) in played.iter().flat_map(|played| &played.step.plain) {
+            put(rows, base as usize, get::<V>(rows, from as usize));
         }
-        let active = row_ptr::<V>(masks, ACTIVE);
-        V::load(active).or(taken).store(active);
-    }
-}
-
-/// The new value of a base: from the stage in lanes where a playout starts.
-#[inline(always)]
-unsafe fn blend<V: Vector>(rows: *mut u64, stage: *const u64, base: u32, taken: V, value: V) {
-    // SAFETY: a stage has a row for each base.
-    unsafe {
-        let new: V = get(stage, (base - FIRST_BASE) as usize);
-        put(rows, base as usize, new.select(value, taken));
+        if let Some(stage) = group.stages[phase].as_mut().filter(|_| is_any_taken) {
+            let stage = stage.pointer();
+            let taken = get::<V>(masks, TAKEN);
+            let bases = row_ptr::<V>(rows, FIRST_BASE as usize);
+            for base in 0..run.program.bases.len() {
+                let value = get::<V>(stage, base).select(get(bases, base), taken);
+                put(bases, base, value);
+            }
+            put(masks, ACTIVE, get::<V>(masks, ACTIVE).or(taken));
+        }
+        if may_be_steady && !is_steady && get::<V>(masks, ACTIVE).not().is_zero() {
+            group.steady.begin(blocks, phase, now);
+        }
     }
 }

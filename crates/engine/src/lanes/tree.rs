@@ -39,6 +39,9 @@ pub(super) struct Item {
     /// Number of items above it.
     pub(super) depth: u32,
     pub(super) is_right: bool,
+    /// The depth of the nearest item that is a right half, itself or above it; zero if there is none. Lanes that go left
+    /// keep their index, so the index of this item is there.
+    pub(super) index_depth: u32,
 }
 
 impl Tree {
@@ -60,7 +63,7 @@ impl Tree {
             n_counts: 0,
             n_depths: 0,
         };
-        tree.add(0, n_groups as u32, 0, false);
+        tree.add((0, n_groups as u32), 0, false, 0);
         tree
     }
 
@@ -84,13 +87,20 @@ impl Tree {
         self.n_index_bits
     }
 
-    fn add(&mut self, start: u32, end: u32, depth: u32, is_right: bool) -> u32 {
+    fn add(
+        &mut self,
+        (start, end): (u32, u32),
+        depth: u32,
+        is_right: bool,
+        index_depth: u32,
+    ) -> u32 {
         let n = end - start;
         let before = self.items.len();
         let halves = (n > 1).then(|| {
             let half = n.next_power_of_two() / 2;
-            let left = self.add(start, start + half, depth + 1, false);
-            (left, self.add(start + half, end, depth + 1, true))
+            let left = self.add((start, start + half), depth + 1, false, index_depth);
+            let right = (start + half, end);
+            (left, self.add(right, depth + 1, true, depth + 1))
         });
         // A full eighth has a count of eight, which takes four bits; each level above may need one more.
         let n_eighths = self.n_eighths as u32;
@@ -106,6 +116,7 @@ impl Tree {
             ),
             depth,
             is_right,
+            index_depth,
         });
         let n_inside = match (halves, n_eighths) {
             (None, 2) => 4,

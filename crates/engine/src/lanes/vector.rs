@@ -14,7 +14,11 @@
 /// # Safety
 /// Implementations load and store `N_WORDS` words, and their methods may only be called on a CPU that supports them.
 pub(super) unsafe trait Vector: Copy {
-    /// Words in a vector.
+    /// A part of a vector. Code that needs many values at a time runs part by part, so that they stay in registers.
+    type Part: Vector;
+    /// Parts of a vector, from low to high words.
+    const N_PARTS: usize;
+    /// Words in a row: in a vector, or in the vector of which it is a part.
     const N_WORDS: usize;
 
     /// # Safety
@@ -71,13 +75,6 @@ pub(super) unsafe trait Vector: Copy {
         }
     }
 
-    /// Adds the differences between `now` and the numbers of some lanes, as wrapping 32-bit numbers. The result is the
-    /// sum of all 32-bit words of the vector, see [`Vector::sum_halves`].
-    fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> Self;
-
-    /// The sum of all 32-bit words.
-    fn sum_halves(self) -> u64;
-
     /// Sum and carry of two bits.
     #[inline(always)]
     fn half_add(self, other: Self) -> (Self, Self) {
@@ -97,6 +94,12 @@ pub(super) unsafe trait Vector: Copy {
         let x = self.xor(other);
         (x.xor(borrow), other.and(x).or(borrow.and_not(x)))
     }
+}
+
+/// The first word of a part.
+#[inline(always)]
+pub(super) fn part_word<V: Vector>(part: usize) -> usize {
+    part * (V::N_WORDS / V::N_PARTS)
 }
 
 /// A pointer to a row. Hot code calls functions like this one instead of closures: a closure may fail to be inlined,
@@ -126,23 +129,52 @@ pub(super) unsafe fn put<V: Vector>(rows: *mut u64, row: usize, value: V) {
     unsafe { value.store(row_ptr::<V>(rows, row)) }
 }
 
-/// Loads eight rows.
+/// Loads eight rows, given by their first words.
 ///
 /// # Safety
-/// There are eight numbers at `indexes`, the matrix has these rows, and the CPU supports `V`.
+/// There are eight numbers at `words`, the matrix has these rows, and the CPU supports `V`.
 #[inline(always)]
-pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, indexes: *const u32) -> [V; 8] {
+pub(super) unsafe fn get_eight<V: Vector>(rows: *const u64, words: *const u32) -> [V; 8] {
     // SAFETY: guaranteed by the caller.
     unsafe {
         [
-            get(rows, *indexes as usize),
-            get(rows, *indexes.add(1) as usize),
-            get(rows, *indexes.add(2) as usize),
-            get(rows, *indexes.add(3) as usize),
-            get(rows, *indexes.add(4) as usize),
-            get(rows, *indexes.add(5) as usize),
-            get(rows, *indexes.add(6) as usize),
-            get(rows, *indexes.add(7) as usize),
+            V::load(rows.wrapping_add(*words as usize)),
+            V::load(rows.wrapping_add(*words.add(1) as usize)),
+            V::load(rows.wrapping_add(*words.add(2) as usize)),
+            V::load(rows.wrapping_add(*words.add(3) as usize)),
+            V::load(rows.wrapping_add(*words.add(4) as usize)),
+            V::load(rows.wrapping_add(*words.add(5) as usize)),
+            V::load(rows.wrapping_add(*words.add(6) as usize)),
+            V::load(rows.wrapping_add(*words.add(7) as usize)),
+        ]
+    }
+}
+
+/// Set in the first of eight words: the rows follow each other. First words of rows are even.
+pub(super) const IN_ORDER: u32 = 1;
+
+/// The same where the first number may be marked with [`IN_ORDER`].
+///
+/// # Safety
+/// As for [`get_eight`].
+#[inline(always)]
+pub(super) unsafe fn get_marked_eight<V: Vector>(rows: *const u64, words: *const u32) -> [V; 8] {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let first = *words;
+        if first & IN_ORDER == 0 {
+            return get_eight(rows, words);
+        }
+        let rows = rows.wrapping_add((first - IN_ORDER) as usize);
+        [
+            get(rows, 0),
+            get(rows, 1),
+            get(rows, 2),
+            get(rows, 3),
+            get(rows, 4),
+            get(rows, 5),
+            get(rows, 6),
+            get(rows, 7),
         ]
     }
 }
@@ -154,6 +186,8 @@ mod x86 {
 
     // SAFETY: used only if the CPU supports AVX2; every intrinsic below is part of it.
     unsafe impl Vector for __m256i {
+        type Part = __m256i;
+        const N_PARTS: usize = 1;
         const N_WORDS: usize = 4;
 
         #[inline(always)]
@@ -251,31 +285,6 @@ mod x86 {
                 }
             }
         }
-        #[inline(always)]
-        fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> __m256i {
-            let mut sum = self;
-            let (eights, _) = numbers.as_chunks::<8>();
-            for (idx, eight) in eights.iter().enumerate() {
-                // SAFETY: eight numbers are a vector; see the implementation.
-                unsafe {
-                    let starts = _mm256_loadu_si256(eight.as_ptr().cast());
-                    let ages = _mm256_sub_epi32(_mm256_set1_epi32(now as i32), starts);
-                    let mask = spread((lanes >> (8 * idx)) as u8);
-                    sum = _mm256_add_epi32(sum, _mm256_and_si256(ages, mask));
-                }
-            }
-            sum
-        }
-        #[inline(always)]
-        fn sum_halves(self) -> u64 {
-            // SAFETY: both are 256 bits.
-            let halves: [u32; 8] = unsafe { std::mem::transmute(self) };
-            let mut sum = 0;
-            for half in halves {
-                sum += u64::from(half);
-            }
-            sum
-        }
     }
 
     /// Spreads each bit to a 32-bit word, all ones or zero.
@@ -291,6 +300,8 @@ mod x86 {
 
     // SAFETY: used only if the CPU supports AVX-512F; every intrinsic below is part of it.
     unsafe impl Vector for __m512i {
+        type Part = __m512i;
+        const N_PARTS: usize = 1;
         const N_WORDS: usize = 8;
 
         #[inline(always)]
@@ -390,31 +401,6 @@ mod x86 {
                     _mm512_storeu_epi32(at, new);
                 }
             }
-        }
-        #[inline(always)]
-        fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> __m512i {
-            let mut sum = self;
-            let (sixteens, _) = numbers.as_chunks::<16>();
-            for (idx, sixteen) in sixteens.iter().enumerate() {
-                // SAFETY: sixteen numbers are a vector; see the implementation.
-                unsafe {
-                    let mask = (lanes >> (16 * idx)) as u16;
-                    let starts = _mm512_loadu_epi32(sixteen.as_ptr().cast());
-                    let ages = _mm512_sub_epi32(_mm512_set1_epi32(now as i32), starts);
-                    sum = _mm512_mask_add_epi32(sum, mask, sum, ages);
-                }
-            }
-            sum
-        }
-        #[inline(always)]
-        fn sum_halves(self) -> u64 {
-            // SAFETY: both are 512 bits.
-            let halves: [u32; 16] = unsafe { std::mem::transmute(self) };
-            let mut sum = 0;
-            for half in halves {
-                sum += u64::from(half);
-            }
-            sum
         }
 
         // One instruction computes any function of three inputs; the constant is its truth table.

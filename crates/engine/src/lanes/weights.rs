@@ -235,6 +235,7 @@ impl Tables {
                     &fluent,
                     epsilon,
                     &mut next_row,
+                    program.options.simd.n_words(),
                 )));
             }
             phases.push(roles);
@@ -389,6 +390,7 @@ impl Table {
         fluent: &dyn Fn(u32) -> u32,
         epsilon: Option<f64>,
         next_row: &mut u32,
+        n_words: usize,
     ) -> Table {
         let urgent = Urgent::new(choice, weights, scales, fluent);
         // Step 1. The possible cases, each with the row of its condition. The last case of a move always applies.
@@ -484,9 +486,8 @@ impl Table {
             }
             None => {
                 let leaves = leaves.iter();
-                How::Proportional(Classes::new(
-                    leaves.map(|leaf| (leaf.rank as usize, leaf.legal, leaf.does)),
-                ))
+                let leaves = leaves.map(|leaf| (leaf.rank as usize, leaf.legal, leaf.does));
+                How::Proportional(Classes::new(leaves, n_words))
             }
         };
         Table {

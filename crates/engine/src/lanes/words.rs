@@ -2,8 +2,9 @@
 //! x86-64, NEON on AArch64.
 //!
 //! These are as many lanes as the widest vectors have, so that what a step does once per vector, such as reading the
-//! tables of rows, costs no more than there. Arrays of single words would leave it to the compiler to find the
-//! registers, which takes it many minutes for code of this size.
+//! tables of rows, costs no more than there. Choices, which need many values at a time, run register by register
+//! ([`Part`]). Arrays of single words would leave it to the compiler to find the registers, which takes it many minutes
+//! for code of this size.
 
 #![expect(unsafe_code, reason = "vectors are loaded and stored by pointer")]
 
@@ -42,18 +43,12 @@ impl Words {
         let a = self.0;
         Words([change(a[0]), change(a[1]), change(a[2]), change(a[3])])
     }
-
-    #[inline(always)]
-    fn to_words(self) -> [u64; 2 * N_PAIRS] {
-        let mut words = [0; 2 * N_PAIRS];
-        // SAFETY: there is room for all words.
-        unsafe { self.store_unaligned(words.as_mut_ptr()) };
-        words
-    }
 }
 
 // SAFETY: registers of two words are part of the baseline of the CPUs for which they are used.
 unsafe impl Vector for Words {
+    type Part = Part;
+    const N_PARTS: usize = N_PAIRS;
     const N_WORDS: usize = 2 * N_PAIRS;
 
     #[inline(always)]
@@ -149,24 +144,112 @@ unsafe impl Vector for Words {
     }
     #[inline(always)]
     fn count_ones(self) -> u32 {
-        self.to_words().iter().map(|word| word.count_ones()).sum()
+        let bytes = self.0.map(ones_by_byte);
+        let bytes = pair::add(pair::add(bytes[0], bytes[1]), pair::add(bytes[2], bytes[3]));
+        sum_of_bytes(bytes)
+    }
+}
+
+/// A register of two words, a part of eight.
+#[derive(Clone, Copy)]
+pub(super) struct Part(pair::Pair);
+
+// SAFETY: as above.
+unsafe impl Vector for Part {
+    type Part = Part;
+    const N_PARTS: usize = 1;
+    const N_WORDS: usize = 2 * N_PAIRS;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Part {
+        // SAFETY: guaranteed by the caller.
+        Part(unsafe { pair::load(from) })
     }
     #[inline(always)]
-    fn add_ages(self, numbers: &[u32; 64], lanes: u64, now: u32) -> Words {
-        let mut sum = 0_u32;
-        for lane in super::block::bits(lanes) {
-            sum = sum.wrapping_add(now.wrapping_sub(numbers[lane]));
-        }
-        let mut words = self.to_words();
-        words[0] = u64::from((words[0] as u32).wrapping_add(sum));
-        // SAFETY: there are as many words as a vector has.
-        unsafe { Words::load_unaligned(words.as_ptr()) }
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { pair::store(self.0, to) }
     }
     #[inline(always)]
-    fn sum_halves(self) -> u64 {
-        let halves = |word: &u64| (word >> 32) + u64::from(*word as u32);
-        self.to_words().iter().map(halves).sum()
+    unsafe fn load_unaligned(from: *const u64) -> Part {
+        // SAFETY: guaranteed by the caller.
+        Part(unsafe { pair::load_unaligned(from) })
     }
+    #[inline(always)]
+    unsafe fn store_unaligned(self, to: *mut u64) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { pair::store_unaligned(self.0, to) }
+    }
+    #[inline(always)]
+    fn splat(bit: bool) -> Part {
+        Part::splat_word(if bit { u64::MAX } else { 0 })
+    }
+    #[inline(always)]
+    fn splat_word(word: u64) -> Part {
+        Part(pair::splat(word))
+    }
+    #[inline(always)]
+    fn and(self, other: Part) -> Part {
+        Part(pair::and(self.0, other.0))
+    }
+    #[inline(always)]
+    fn and_not(self, other: Part) -> Part {
+        Part(pair::and_not(self.0, other.0))
+    }
+    #[inline(always)]
+    fn or(self, other: Part) -> Part {
+        Part(pair::or(self.0, other.0))
+    }
+    #[inline(always)]
+    fn xor(self, other: Part) -> Part {
+        Part(pair::xor(self.0, other.0))
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        let [low, high] = pair::words(self.0);
+        low | high == 0
+    }
+    #[inline(always)]
+    fn add_words(self, other: Part) -> Part {
+        Part(pair::add(self.0, other.0))
+    }
+    #[inline(always)]
+    fn shift_left<const N: i32>(self) -> Part {
+        Part(pair::shift_left::<N>(self.0))
+    }
+    #[inline(always)]
+    fn shift_right<const N: i32>(self) -> Part {
+        Part(pair::shift_right::<N>(self.0))
+    }
+    #[inline(always)]
+    fn rotate_left<const M: i32, const N: i32>(self) -> Part {
+        self.shift_left::<M>().or(self.shift_right::<N>())
+    }
+    #[inline(always)]
+    fn count_ones(self) -> u32 {
+        sum_of_bytes(ones_by_byte(self.0))
+    }
+}
+
+/// The number of ones in each byte.
+#[inline(always)]
+fn ones_by_byte(bits: pair::Pair) -> pair::Pair {
+    let add_neighbours = |low: pair::Pair, high: pair::Pair, mask: u64| {
+        let mask = pair::splat(mask);
+        pair::add(pair::and(low, mask), pair::and(high, mask))
+    };
+    let twos = add_neighbours(bits, pair::shift_right::<1>(bits), 0x5555_5555_5555_5555);
+    let fours = add_neighbours(twos, pair::shift_right::<2>(twos), 0x3333_3333_3333_3333);
+    add_neighbours(fours, pair::shift_right::<4>(fours), 0x0F0F_0F0F_0F0F_0F0F)
+}
+
+/// The sum of all bytes, each at most 127.
+#[inline(always)]
+fn sum_of_bytes(bytes: pair::Pair) -> u32 {
+    const HALF: u64 = 0x00FF_00FF_00FF_00FF;
+    let [low, high] = pair::words(bytes);
+    let sums = (low & HALF) + (low >> 8 & HALF) + (high & HALF) + (high >> 8 & HALF);
+    (sums.wrapping_mul(0x0001_0001_0001_0001) >> 48) as u32
 }
 
 /// Two words in a register of SSE2.
@@ -367,7 +450,29 @@ mod plain {
 
 #[cfg(test)]
 mod tests {
-    use super::{pair, plain};
+    use super::super::vector::Vector;
+    use super::{Part, Words, pair, plain};
+
+    #[test]
+    fn ones_are_counted() {
+        let samples = [
+            [u64::MAX; 8],
+            [0; 8],
+            [1 << 63; 8],
+            [0x0123_4567_89AB_CDEF; 8],
+        ];
+        let few = std::array::from_fn(|idx| u64::MAX << (7 * idx));
+        for words in samples.into_iter().chain([few]) {
+            let expected: u32 = words.iter().map(|word| word.count_ones()).sum();
+            // SAFETY: there are eight words.
+            let found = unsafe { Words::load_unaligned(words.as_ptr()) }.count_ones();
+            assert_eq!(found, expected);
+            let expected = words[0].count_ones() + words[1].count_ones();
+            // SAFETY: there are more than two words.
+            let found = unsafe { Part::load_unaligned(words.as_ptr()) }.count_ones();
+            assert_eq!(found, expected);
+        }
+    }
 
     /// The registers of this CPU compute what plain words compute.
     #[test]
