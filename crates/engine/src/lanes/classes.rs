@@ -13,7 +13,8 @@
 use super::program::TRASH;
 use std::iter::repeat;
 
-use super::choose::{Leaves, Scratch, WIDE, count, find, root_count};
+use super::choose::{Leaves, Scratch, count, find, root_count};
+use super::scale::WIDE;
 use super::vector::{Rows, Vector, get, put, row_ptr};
 
 /// Weights of the classes: one or three, times a power of two.

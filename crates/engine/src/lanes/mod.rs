@@ -64,6 +64,7 @@ mod policy;
 mod program;
 mod queue;
 mod random;
+mod scale;
 mod steady;
 mod step;
 mod sums;

@@ -15,10 +15,11 @@
 
 #![expect(unsafe_code, reason = "rows are read and written by pointer")]
 
-use super::choose::{Scratch, WIDE, scale};
+use super::choose::Scratch;
 use super::classes::{Classes, ClassesScratch, PLACE, class_of};
 use super::program::{Choice, FIRST_BASE, LanesProgram, ONES, RoleMoves, ZERO};
 use super::random::Random;
+use super::scale::{WIDE, scale};
 use super::urgent::{Urgent, UrgentScratch};
 use super::vector::{Rows, Vector, get, put, row_ptr};
 use crate::state::{MoveId, RoleId};
