@@ -508,7 +508,8 @@ fn add_body(body: &[u32], values: &[u32], out: &mut Vec<u32>) -> bool {
                     return false;
                 }
             }
-            id => out.push(id * 2 + sign),
+            // Atoms without an id occur only in bodies that never hold; these are taken back.
+            id => out.push(id << 1 | sign),
         }
     }
     out[start..].sort_unstable();
